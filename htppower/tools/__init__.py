@@ -3,5 +3,5 @@
 May import everything.
 
 ``runtimes`` and ``extensions`` exchange profiles with other tools; ``tuning`` finds profiles by recordings; ``review``
-shows and checks profiles; ``cli`` is the command on top of them.
+shows and checks profiles; ``report`` draws what they find; ``cli`` is the command on top of them.
 """

@@ -13,7 +13,7 @@ from support.shipped import shipped_folder
 
 from htppower import ProfileError, load_profile
 from htppower.errors import Severity
-from htppower.tools.review.lint.formats import NAMES, render
+from htppower.tools.review.lint.forms import FORMS, render
 from htppower.tools.review.lint.run import lint
 
 TODAY = datetime.date(2026, 11, 21)
@@ -56,7 +56,7 @@ def test_lint_tells_what_loading_refuses_and_never_fails(data: bytes) -> None:
         file = Path(folder, "burst.yaml")
         file.write_bytes(data)
         report = lint([file], TODAY, notes=True)
-        assert all(render(report, form) is not None for form in NAMES)
+        assert all(render(report, form) is not None for form in FORMS)
         refused = [found for found in report.findings if found.severity is Severity.ERROR and found.rule[:3] != "SUP"]
         try:
             load_profile(file)

@@ -19,7 +19,7 @@ from htppower.profiles import strict_yaml
 from htppower.profiles.loading import examine_profile
 from htppower.tools.review.lint import home
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.formats import NAMES, render
+from htppower.tools.review.lint.forms import FORMS, render
 from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def assert_linted(file: Path, expected: Expectation, command: Command) -> None:
         assert text in line
         assert text[column - 1 :][:9] == line[finding.column - 1 :][:9]
         assert finding.message == finding.message.strip() != ""
-    for form in NAMES:
+    for form in FORMS:
         text = render(report, form)
         assert all(finding.rule in text for finding in report.findings)
     assert command.run("lint", str(file)).exit_code == 1
@@ -154,7 +154,7 @@ def test_the_whole_corpus_is_linted_at_once() -> None:
     first, second = (lint([MALFORMED], TODAY, notes=True) for _ in range(2))
     assert first.findings == in_order(first.findings)
     assert len(first.findings) > len(PROFILES) >= 60
-    for form in NAMES:
+    for form in FORMS:
         text = render(first, form)
         assert text == render(second, form)
         assert all(rule in text for rule in ("YAML-1", "KEY-2", "DCVS-2", "REV-6"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.measurements import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
 
-from htppower.tools.review.advice.formats import NAMES, render
+from htppower.tools.review.advice import forms
 from htppower.tools.review.advice.measurement import UnreadableMeasurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
@@ -85,8 +85,8 @@ def tried(path: Path, content: bytes) -> bool:
     assert measured
     assert all(each.count for each in measured)
     report = advise(measured)
-    told_in = {name: render(report, name) for name in NAMES}
-    assert json.loads(told_in["json"]) == json.loads(render(advise(measured), "json"))
+    told_in = {name: forms.render(report, name) for name in forms.FORMS}
+    assert json.loads(told_in["json"]) == json.loads(forms.render(advise(measured), "json"))
     for told in report.told:
         assert 0 <= told.advice.share <= 1
         assert told.advice.gain_us >= 0

@@ -10,7 +10,7 @@ import pytest
 from support.chromium import CHROMIUM, DARK, LIGHT, Browser
 from support.dry_runs import dry_run, hostile
 
-from htppower.tools.review.dry_run.formats.as_html import page_of
+from htppower.tools.review.dry_run.as_page import as_page
 from htppower.tools.review.pictures.svg import as_svg
 from htppower.tools.review.pictures.timeline import timeline
 
@@ -36,7 +36,7 @@ def _page(tmp_path: Path, name: str, text: str) -> Path:
 
 def test_the_page_renders_in_both_colour_schemes(browser: Browser, tmp_path: Path) -> None:
     """The background is white or nearly black, by the reader's setting, with the colours of the lanes on it."""
-    page = _page(tmp_path, "burst.html", page_of(dry_run("burst")))
+    page = _page(tmp_path, "burst.html", as_page(dry_run("burst")))
     light, dark = browser.picture(page, LIGHT), browser.picture(page, DARK)
     assert light.commonest == (255, 255, 255)
     assert dark.commonest == (13, 17, 23)
@@ -54,7 +54,7 @@ def test_the_picture_alone_renders_in_both_colour_schemes(browser: Browser, tmp_
 def test_a_browser_reads_the_page_as_it_was_meant(browser: Browser, tmp_path: Path) -> None:
     """A hostile summary is shown as text, and runs nothing."""
     text = "<script>document.title='pwned'</script><img src=x onerror=document.title='pwned'>"
-    dom = browser.dom(_page(tmp_path, "hostile.html", page_of(dry_run(hostile(text)))))
+    dom = browser.dom(_page(tmp_path, "hostile.html", as_page(dry_run(hostile(text)))))
     assert "&lt;script&gt;" in dom
     assert "<script" not in dom
     assert "<img" not in dom
@@ -63,7 +63,7 @@ def test_a_browser_reads_the_page_as_it_was_meant(browser: Browser, tmp_path: Pa
 def test_the_page_makes_no_request(browser: Browser, tmp_path: Path) -> None:
     """The page makes no request and may make none; the same log shows the request of another page."""
     asks = '<img src="http://127.0.0.1:9/picture.png">'
-    forbidden = page_of(dry_run("burst")).replace("<footer>", f"{asks}<footer>")
+    forbidden = as_page(dry_run("burst")).replace("<footer>", f"{asks}<footer>")
     assert asks in forbidden
     assert browser.requests(_page(tmp_path, "forbidden.html", forbidden)) == []
     other = browser.requests(_page(tmp_path, "other.html", f"<!DOCTYPE html><title>other</title>{asks}"))
@@ -90,7 +90,7 @@ def test_a_narrow_page_is_read_without_scrolling_aside(
     )
     command.output("tune", str(tmp_path / "trace.csv"), "--page", str(tmp_path / "tuned.html"))
     tuned = (tmp_path / "tuned.html").read_text(encoding="utf-8")
-    for number, page in enumerate((page_of(dry_run("burst")), tuned)):
+    for number, page in enumerate((as_page(dry_run("burst")), tuned)):
         framed = _FRAME.format(width=width, page=html.escape(page))
         dom = browser.dom(_page(tmp_path, f"framed-{number}.html", framed))
         seen = json.loads(html.unescape(dom.partition("<title>")[2].partition("</title>")[0]))

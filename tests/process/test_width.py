@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from htppower.tools.review.layout import shown_width
+from htppower.tools.report.layout import shown_width
 
 if sys.platform == "win32":
     pytest.skip("terminals of POSIX", allow_module_level=True)

@@ -19,11 +19,11 @@ _RULES = _VALUES | {"errors"}
 _READING = _RULES | {"rules", "events"}
 _CONTROL = _READING | {"profiles", "backends", "sustain"}
 _HOSTING = _CONTROL | {"control"}
-_TUNING = _HOSTING | {"extensions", "runtimes", "testing", "subscribers", "hosts"}
+_TUNING = _HOSTING | {"report", "extensions", "runtimes", "testing", "subscribers", "hosts"}
 _REVIEW = _TUNING | {"tuning"}
 
 # The half of the package that no inference host imports; the other rooms are its other half.
-TOOLS = ("extensions", "runtimes", "tuning", "review", "cli")
+TOOLS = ("report", "extensions", "runtimes", "tuning", "review", "cli")
 # The rooms that each room may import besides itself.
 MAY_IMPORT = {
     "_exports": set[str](),
@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "errors": _VALUES,
     "rules": _RULES,
     "events": _RULES,
+    "report": {"_exports", "_version", "errors"},
     "profiles": _READING,
     "sustain": _READING | {"profiles"},
     "extensions": _RULES | {"rules", "profiles"},

@@ -14,10 +14,10 @@ from htppower.tools.cli.help import WHAT, Command, option
 from htppower.tools.cli.options import STANDARD_INPUT, folders_option, output_options, soc_option, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
-from htppower.tools.review.advice.formats import NAMES, render
+from htppower.tools.report.words import counted
+from htppower.tools.review.advice.forms import FORMS, render
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
-from htppower.tools.tuning.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
-@output_options(NAMES)
+@output_options(FORMS)
 @option(
     "--profile",
     "names",

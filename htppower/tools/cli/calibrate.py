@@ -24,7 +24,7 @@ from htppower.tools.cli.options import force_option, library_option, soc_option
 from htppower.tools.cli.outputs import File, Sort, refuse_to_replace, write_files
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
 from htppower.tools.cli.terminal import echo, fitted, kept_off_stdout
-from htppower.tools.review.durations import rough_duration
+from htppower.tools.report.words import rough_duration
 from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tools.tuning.models.calibration.inference import find_inference
 from htppower.tools.tuning.models.calibration.meter import UNITS, command_meter, file_meter
@@ -231,6 +231,7 @@ def _backend(options: dict[str, Any]) -> Backend:
 
 
 def _plan_text(steps: Sequence[Step]) -> str:
+
     lines = []
     for place, step in enumerate(steps, 1):
         filled = f", and as many as fit in {rough_duration(step.works_us)}" if step.works_us else ""

@@ -19,7 +19,7 @@ from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
 from htppower.tools.review.diff.compare import Comparison, compare
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.formats import NAMES, render
+from htppower.tools.review.diff.forms import FORMS, render
 from htppower.tools.review.diff.sides import Side, Tree, here, read_side
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _PAIR = 2
 )
 @option("--against", "revision", metavar="REF", group=WHAT, help="Compare with this git revision instead of OLD.")
 @option("--timeline", is_flag=True, group=WHAT, help="Dry-run each profile that changed on both sides, side by side.")
-@output_options(NAMES)
+@output_options(FORMS)
 @option(
     "--fail-on",
     "effects",

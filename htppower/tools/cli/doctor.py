@@ -12,7 +12,7 @@ from htppower.tools.cli.diagnosis import diagnose
 from htppower.tools.cli.help import Command
 from htppower.tools.cli.options import folders_option, format_option, library_option, soc_option
 from htppower.tools.cli.terminal import echo, kept_off_stdout
-from htppower.tools.review.layout import LABEL, aligned, labelled, terminal_width
+from htppower.tools.report.layout import LABEL, aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:

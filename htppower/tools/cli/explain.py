@@ -15,14 +15,14 @@ from htppower.tools.cli import completion
 from htppower.tools.cli.help import Command
 from htppower.tools.cli.options import folders_option, format_option
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.durations import duration
+from htppower.tools.report.layout import LABEL, flowed, labelled, shown_width, terminal_width, wrapped
+from htppower.tools.report.styled import styled
+from htppower.tools.report.words import duration
 from htppower.tools.review.explain.explained import NoSuchField, choose, with_rules_of_options
 from htppower.tools.review.explain.named import explained_by_name
 from htppower.tools.review.explain.subjects import alike, subjects_of
-from htppower.tools.review.layout import LABEL, flowed, labelled, shown_width, terminal_width, wrapped
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.name_lookup import find_either
-from htppower.tools.review.styled import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

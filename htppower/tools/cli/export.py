@@ -20,7 +20,7 @@ from htppower.tools.extensions.extension_file import read_extension_file
 from htppower.tools.extensions.from_profile import from_profile
 from htppower.tools.extensions.lost import architecture, harmful_elsewhere
 from htppower.tools.extensions.merge import merged
-from htppower.tools.review.layout import terminal_width, wrapped
+from htppower.tools.report.layout import terminal_width, wrapped
 from htppower.tools.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from htppower.tools.review.layout import wrapped
+from htppower.tools.report.layout import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

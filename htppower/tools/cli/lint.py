@@ -23,8 +23,8 @@ from htppower.tools.cli.options import (
 from htppower.tools.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.layout import terminal_width
-from htppower.tools.review.lint.formats import NAMES, render
+from htppower.tools.report.layout import terminal_width
+from htppower.tools.review.lint.forms import FORMS, render
 from htppower.tools.review.lint.profile_findings import STDIN
 from htppower.tools.review.lint.run import lint
 
@@ -41,7 +41,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
-@output_options(NAMES)
+@output_options(FORMS)
 @option("--strict/--no-strict", default=False, group=WHAT, help="Let warnings count, too.")
 @option(
     "--fix", is_flag=True, group=WHAT, help="Mend faults that have only one right mend, before the files are linted."

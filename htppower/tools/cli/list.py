@@ -18,8 +18,8 @@ from htppower.tools.cli.help import WHAT, Command, option
 from htppower.tools.cli.options import folders_option, format_option
 from htppower.tools.cli.sdk import sdk_option
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.layout import NONE, table, terminal_width, wrapped
-from htppower.tools.review.styled import styled
+from htppower.tools.report.layout import NONE, table, terminal_width, wrapped
+from htppower.tools.report.styled import styled
 from htppower.tools.review.sustain_words import sustain_in_short
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.tools.cli.commands import COMMANDS, SECTIONS
 from htppower.tools.cli.help import INTERRUPTED, INVALID, REFUSED, WIDEST, Context, write_commands, write_example
 from htppower.tools.cli.terminal import echo, fitted
-from htppower.tools.review.layout import terminal_width
+from htppower.tools.report.layout import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -27,8 +27,8 @@ from htppower.profiles.paths import folder_of
 from htppower.profiles.regular_file import leads_out, opened_files, read_regular_file
 from htppower.tools.cli.forms import MARKUP
 from htppower.tools.cli.terminal import echo, echo_commands, echo_markup
-from htppower.tools.review.layout import WIDTH, terminal_width
-from htppower.tools.review.styled import plain, safe_markup
+from htppower.tools.report.layout import WIDTH, terminal_width
+from htppower.tools.report.styled import plain, safe_markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

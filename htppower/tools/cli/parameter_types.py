@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from htppower.tools.review.durations import duration, parse_duration
+from htppower.tools.report.words import duration, parse_duration
 
 _LONGEST_US = 3_600_000_000
 

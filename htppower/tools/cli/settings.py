@@ -16,8 +16,8 @@ from htppower.tools.cli.help import INVALID, OUTPUT, REFUSED, WHAT, Command, opt
 from htppower.tools.cli.options import folders_option, force_option, format_option, refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.layout import labelled, wrapped
-from htppower.tools.review.styled import styled
+from htppower.tools.report.layout import labelled, wrapped
+from htppower.tools.report.styled import styled
 from htppower.tools.runtimes.catalogue import RUNTIMES
 from htppower.tools.runtimes.json_settings import EXTENSION_FILE
 from htppower.tools.runtimes.settings import LANGUAGES
@@ -128,7 +128,7 @@ def _only(made: Settings, chosen: str, language: str) -> Settings:
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
     # The checks would double the start of a command that only makes settings.
-    from htppower.tools.review.lint.formats import render  # noqa: PLC0415
+    from htppower.tools.review.lint.forms import render  # noqa: PLC0415
     from htppower.tools.review.settings_check import check  # noqa: PLC0415
 
     for own, path in outputs:

@@ -1,7 +1,7 @@
 """The output to a terminal: the only place where the command line prints, and which decides on colours.
 
 Every text goes through ``echo``, or ``echo_markup`` for HTML, SVG and XML. They make sure that a name, a summary or a
-path can't act on the terminal. A renderer styles its own words with ``styled`` (in ``review/styled.py``), never with
+path can't act on the terminal. A renderer styles its own words with ``styled`` (in ``report/styled.py``), never with
 escape sequences, which would be escaped.
 
 ``NO_COLOR`` forbids colours and bold, ``FORCE_COLOR`` uses them even if the output is not a terminal, and ``TERM=dumb``
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.tools.review.layout import columns_said, terminal_width, wrapped
-from htppower.tools.review.styled import coloured, plain, safe_markup
+from htppower.tools.report.layout import columns_said, terminal_width, wrapped
+from htppower.tools.report.styled import coloured, plain, safe_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -76,7 +76,7 @@ def command(
         _write(paths, folders, soc or _SOC, force=force)
         return
     refuse_given(click.get_current_context(), ("soc", "force"), "--write")
-    from htppower.tools.review.vote_tests import formats  # noqa: PLC0415 - help needs no controller
+    from htppower.tools.review.vote_tests import forms  # noqa: PLC0415 - help needs no controller
     from htppower.tools.review.vote_tests.compare import chosen, run_tests  # noqa: PLC0415
     from htppower.tools.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
     from htppower.tools.review.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
@@ -93,9 +93,9 @@ def command(
     if beside is not None and not failed:
         covered = coverage([result.case for result in results], *beside, folders)
     if form == "text":
-        text = fitted(formats.as_text(results, covered, verbose=verbose), "    ")
+        text = fitted(forms.as_text(results, covered, verbose=verbose), "    ")
     else:
-        text = formats.as_junit(results) if form == "junit" else formats.as_json(results, covered)
+        text = forms.as_junit(results) if form == "junit" else forms.as_json(results, covered)
     print_document(text, form)
     if beside is not None and failed:
         echo("no coverage: it is computed once every case passes", err=True)

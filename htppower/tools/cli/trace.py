@@ -15,7 +15,6 @@ from htppower.tools.cli.help import WHAT, Command, option
 from htppower.tools.cli.options import STANDARD_INPUT, output_options, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
-from htppower.tools.review.traces.formats import NAMES, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 # The same as in tuning/traces/read.py, which needs numpy.
 KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = ("s", "ms", "us", "ns")
+_FORMS = ("text", "json", "html", "svg")
 _OPTIONS = (
     option(
         "--from",
@@ -80,7 +80,7 @@ def stream_of(file: str) -> IO[bytes] | None:
 @click.command(name="trace", cls=Command, example="htppower trace trace.json --output svg=trace.svg")
 @click.argument("file", type=click.Path(), metavar="FILE")
 @reading_options
-@output_options(NAMES)
+@output_options(_FORMS)
 def command(
     file: str, kind: str | None, name: str | None, unit: str | None, form: str, outputs: tuple[tuple[str, str], ...]
 ) -> None:
@@ -97,6 +97,7 @@ def command(
     Exit code 0: the file was read; 2: it can't be read.
     """
     with needs_extra("tune"):
+        from htppower.tools.review.traces.forms import render  # noqa: PLC0415 - as above
         from htppower.tools.tuning.traces.describe import describe  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
 

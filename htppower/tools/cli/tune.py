@@ -18,9 +18,8 @@ from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.cli.terminal import echo
 from htppower.tools.cli.trace import needs_extra, reading_options, stream_of
 from htppower.tools.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
-from htppower.tools.review.tuning.formats import NAMES, render
 from htppower.tools.tuning.limits import parse_limit
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE, load_device_model
+from htppower.tools.tuning.models.file import DEFAULT_DEVICE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from htppower.tools.tuning.limits import Limit
     from htppower.tools.tuning.tune import Tuning
 
+_FORMS = ("text", "json", "html")
 _LONGEST_US = 3_600_000_000
 _MOST = 100_000
 _MOST_WITHIN = 20
@@ -133,7 +133,7 @@ _MOST_WITHIN = 20
 )
 @force_option("With --write: overwrite an existing file that differs from what htppower wrote.")
 @fleet_options
-@output_options(NAMES)
+@output_options(_FORMS)
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
@@ -164,6 +164,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         raise click.UsageError("name a TRACE, or --fleet FOLDER")
     refuse_given(ctx, OF_A_FLEET, "--fleet")
     with needs_extra("tune"):
+        from htppower.tools.review.tuning.forms import render  # noqa: PLC0415 - not needed for a usage error
+        from htppower.tools.tuning.models.file import load_device_model  # noqa: PLC0415 - as above
         from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.tune import Question, chosen, tune  # noqa: PLC0415 - as above
 

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import printable
 from htppower.profiles.fields import spell
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, share_text
-from htppower.tools.review.durations import duration
-from htppower.tools.review.layout import WIDTH, table, wrapped
+from htppower.tools.report.as_text import as_text
+from htppower.tools.report.blocks import Heading, Paragraph, Table
+from htppower.tools.report.layout import WIDTH, wrapped
+from htppower.tools.report.words import counted, duration
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.profiles.sustain import Sustain
+    from htppower.tools.report.blocks import Block
     from htppower.tools.tuning.fleet.fleet import Fleet
     from htppower.tools.tuning.fleet.records import Cost, Question
     from htppower.tools.tuning.fleet.settle import Aim, Device, Settled
@@ -62,20 +64,18 @@ class FleetReport:
 
     def as_text(self, width: int = WIDTH) -> str:
         """Return the report as text of a width."""
-        parts = (self._head(), self._choices(width), self._losses(width), self._left_out())
-        lines = [line for part in parts for line in (*part, "")]
-        return "\n".join(each for line in lines[:-1] for each in wrapped(line, width)).rstrip()
+        return as_text((*map(Paragraph, self._head()), *self._choices(), *self._losses(), *self._left_out()), width)
 
     def _head(self) -> Iterator[str]:
         answers, fleet = self.fleet.answers, self.fleet
         left_out = f", {len(fleet.unread)} left out" if fleet.unread else ""
         kept = f" ({fleet.kept} of them by an earlier run)" if fleet.kept else ""
-        yield f"{self.folder}: {_many(len(answers), 'file')} read{kept}{left_out}"
+        yield f"{self.folder}: {counted(len(answers), 'file')} read{kept}{left_out}"
         if fleet.broken:
-            yield f"{_many(fleet.broken, 'result')} of an earlier run broken, and read again"
+            yield f"{counted(fleet.broken, 'result')} of an earlier run broken, and read again"
         gaps = self.settled.gaps
-        counts = (_many(self._total(f"{what}s"), what) for what in ("session", "inference"))
-        yield f"{', '.join(counts)}, {_many(gaps.gaps, 'gap')}"
+        counts = (counted(self._total(f"{what}s"), what) for what in ("session", "inference"))
+        yield f"{', '.join(counts)}, {counted(gaps.gaps, 'gap')}"
         if gaps.gaps:
             bounds = ((share, gaps.quantile_us(ppm)[1]) for share, ppm in _GAPS_SHOWN)
             said = [f"{share} shorter than {duration(most)}" for share, most in bounds if most is not None]
@@ -85,12 +85,12 @@ class FleetReport:
             yield f"By the device model {self.device} a second of cost is {self.saved_w:.3g} J"
         noted = sum(1 for each in answers if each.notes)
         if noted:
-            yield f"In {_many(noted, 'file')} something was left out; JSON shows what"
+            yield f"In {counted(noted, 'file')} something was left out; JSON shows what"
 
     def _total(self, name: str) -> int:
         return sum(getattr(each, name) for each in self.fleet.answers)
 
-    def _choices(self, width: int) -> list[str]:
+    def _choices(self) -> Iterator[Block]:
         settled = self.settled
         rows = [(_sustain(each.sustain), each.cost, "learnt on each device") for each in settled.learnt]
         rows.append((_sustain(settled.fixed.sustain), settled.fixed.cost, "the best fixed time for all"))
@@ -101,14 +101,13 @@ class FleetReport:
             (_sustain(0), settled.at_once.cost, "lowered at once"),
             ("each its own", settled.own, "the best fixed time of each device"),
         ]
-        lines = table(_HEADINGS, [self._row(*row) for row in rows], width)
-        lines += ("", *wrapped(_LEGEND, width))
+        yield Table("The cost of each sustain time", _HEADINGS, (self._row(*row) for row in rows))
+        yield Paragraph(_LEGEND)
         if settled.gap_us is not None:
-            lines += ("", f"Holds {self._holds()}.")
+            yield Paragraph(f"Holds {self._holds()}.")
         if not settled.keeps and self.aim.most_cold_ppm is not None:
             share = share_text(self.aim.most_cold_ppm)
-            lines += ("", f"No sustain time keeps to {share} of cold starts: the one with the fewest is chosen.")
-        return lines
+            yield Paragraph(f"No sustain time keeps to {share} of cold starts: the one with the fewest is chosen.")
 
     def _holds(self) -> str:
         """Return the longest gaps that a fixed time is valid for, in words."""
@@ -122,34 +121,33 @@ class FleetReport:
         share = _percent((cost.cold_starts + self._total("sessions")) / self._total("inferences"))
         return name, share, _rough(cost.cost_us), f"{cost.cost_us / ideal_us:.3f}" if ideal_us else "-", about
 
-    def _losses(self, width: int) -> Iterator[str]:
+    def _losses(self) -> Iterator[Block]:
         devices = self.settled.devices
-        yield f"The loss of each device by {_sustain(self.settled.chosen.sustain)}, against its own best fixed time"
+        chosen = _sustain(self.settled.chosen.sustain)
+        yield Heading(f"The loss of each device by {chosen}, against its own best fixed time")
         losses = sorted(each.loss for each in devices)
         shares = (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("all", 1.0))
         at_most = (f"{name} {_gain(losses[math.ceil(share * len(losses)) - 1])}" for name, share in shares)
-        yield f"  at most: {', '.join(at_most)}"
+        yield Paragraph(f"at most: {', '.join(at_most)}")
         worst = [each for each in devices[:_MOST_NAMED] if each.loss > 0]
-        if worst:
-            rows = [
-                (self._short(each), _gain(each.loss), _sustain(each.best.sustain), _many(each.gaps, "gap"))
-                for each in worst
-            ]
-            yield ""
-            yield from table(("Device", "Loses", "Its own best", ""), rows, width)
+        rows = (
+            (self._short(each), _gain(each.loss), _sustain(each.best.sustain), counted(each.gaps, "gap"))
+            for each in worst
+        )
+        yield Table("The devices that lose most", ("Device", "Loses", "Its own best", ""), rows)
 
     def _short(self, device: Device) -> str:
         path = Path(device.path)
         folder = Path(self.folder).absolute()
         return str(path.relative_to(folder)) if path.is_relative_to(folder) else device.path
 
-    def _left_out(self) -> Iterator[str]:
+    def _left_out(self) -> Iterator[Block]:
         unread = self.fleet.unread
         if unread:
-            yield f"Left out: {_many(len(unread), 'file')} that can't be read"
-            yield from (f"  {printable(each.why)}" for each in unread[:_MOST_NAMED])
+            yield Heading(f"Left out: {counted(len(unread), 'file')} that can't be read")
+            yield from (Paragraph(each.why) for each in unread[:_MOST_NAMED])
             if len(unread) > _MOST_NAMED:
-                yield f"  and {len(unread) - _MOST_NAMED} more, which JSON names"
+                yield Paragraph(f"and {len(unread) - _MOST_NAMED} more, which JSON names")
 
     def as_json(self) -> str:
         """Return all of it as JSON."""
@@ -186,7 +184,7 @@ class FleetReport:
     def as_profile(self, name: str) -> str:
         """Return a profile with the sustain time for all, with the reasons in comments."""
         settled = self.settled
-        traces = _many(len(self.fleet.answers), "trace")
+        traces = counted(len(self.fleet.answers), "trace")
         ratios = (
             f"{_sustain(each.sustain)} {each.cost.cost_us / settled.clairvoyant_us:.3f}"
             for each in (settled.chosen, settled.vendors, settled.at_once)
@@ -194,7 +192,7 @@ class FleetReport:
         )
         losses = sorted(each.loss for each in settled.devices)
         half, most = (_gain(losses[place]) for place in ((len(losses) - 1) // 2, -1))
-        gaps, worth = _many(settled.gaps.gaps, "gap"), duration(self.question.break_even_us)
+        gaps, worth = counted(settled.gaps.gaps, "gap"), duration(self.question.break_even_us)
         comments = (
             f"The sustain time of {self.extends} for {traces} with {gaps}, at a break-even time of {worth}.",
             f"Cost compared with the cost if each gap were known when it begins: {', '.join(ratios)}.",
@@ -253,7 +251,3 @@ def _gain(loss: float) -> str:
 def _rough(cost_us: int) -> str:
     """Return a cost, rounded for comparison."""
     return f"{cost_us / 1e6:.1f} s"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

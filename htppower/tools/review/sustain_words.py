@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.profiles.sustain import Adaptive, share_text
-from htppower.tools.review.durations import duration
+from htppower.tools.report.words import duration
 
 if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain

@@ -27,7 +27,7 @@ QUANTILES = {
 MEAN = "mean"
 COLD = "cold"
 MEASURES = (*QUANTILES, MEAN, COLD)
-# The same units as in review/durations.py, which is in a higher layer.
+# A limit may be a fraction of 1 us, unlike the durations that report/words.py reads.
 _US = {"us": 1, "\u00b5s": 1, "ms": 1_000, "s": 1_000_000}
 _FORM = re.compile(
     r"\s*(?P<measure>[\w.]+)\s*(?P<sign><=|\u2264|=<|<)\s*(?P<number>[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(?P<unit>\S*)\s*"

@@ -10,7 +10,7 @@ import attrs
 
 from htppower.profiles.sustain import Adaptive
 from htppower.profiles.yaml_text import comment, profile_lines, profile_name
-from htppower.tools.tuning.counted import counted
+from htppower.tools.report.words import counted
 from htppower.tools.tuning.holds import checked_in_words, holds_in_words
 from htppower.tools.tuning.sensitivity import in_words
 

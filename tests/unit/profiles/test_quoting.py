@@ -13,7 +13,7 @@ from htppower import ProfileError, load_profile
 from htppower.errors import VoteTestError
 from htppower.profiles.cache import ProfileCache
 from htppower.tools.review.diff.sides import here, read_side
-from htppower.tools.review.lint.formats import NAMES, render
+from htppower.tools.review.lint.forms import FORMS, render
 from htppower.tools.review.lint.run import lint
 from htppower.tools.review.vote_tests.files import load_tests
 
@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
 def everything_said(*paths: Path) -> str:
     """Return lint's reports of files in every form, and the errors of loading the first file in each way."""
     report = lint(paths, TODAY, notes=True)
-    said = [render(report, form) for form in NAMES]
+    said = [render(report, form) for form in FORMS]
     for load in (load_profile, ProfileCache().load, lambda path: read_side([path], here())):
         with pytest.raises(ProfileError) as caught:
             load(paths[0])

@@ -17,7 +17,6 @@ from htppower.tools.cli.parameter_types import Duration, WholeNumber
 from htppower.tools.cli.sdk import of_sdk, sdk_option
 from htppower.tools.cli.terminal import echo
 from htppower.tools.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
-from htppower.tools.review.dry_run.formats import NAMES, render
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.profiles.profile import Profile
 
+_FORMS = ("text", "json", "svg", "html", "trace")
 BACKEND = click.Choice(["qnn", "simulated"])
 FOR = Duration(1, 31_536_000_000_000)
 ID = WholeNumber(0, 2**32 - 1)
@@ -73,11 +73,11 @@ class _WithCommandLine(Command):
 @option("--for", "for_us", type=FOR, group=DEVICE, help="Hold the profile up for this long, such as 500ms or 60s.")
 @option("--dry-run", is_flag=True, group=DRY_RUN, help="Simulate in virtual time, and send nothing to hardware.")
 @workload_options
-@format_option(NAMES)
+@format_option(_FORMS)
 @option(
     "--output",
     "outputs",
-    type=FormAndFile(NAMES, bare=True),
+    type=FormAndFile(_FORMS, bare=True),
     multiple=True,
     group=OUTPUT,
     help="Write the report to a file, whole or not at all. A bare FILE has the form of its suffix, or else of "
@@ -146,7 +146,8 @@ def _check_options(ctx: click.Context, *, live: bool) -> None:
 
 
 def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
-    from htppower.tools.review.dry_run.workload import run  # noqa: PLC0415
+    from htppower.tools.review.dry_run.forms import render  # noqa: PLC0415 - not needed to hold a profile up
+    from htppower.tools.review.dry_run.workload import run  # noqa: PLC0415 - as above
 
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
 
@@ -154,8 +155,8 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
         return render(report, form, options["folders"], width)
 
     form = options["form"]
-    alone = [form_of(path, NAMES) or form for own, path in options["outputs"] if not own]
-    outputs = [(own or form_of(path, NAMES) or form, path) for own, path in options["outputs"]]
+    alone = [form_of(path, _FORMS) or form for own, path in options["outputs"] if not own]
+    outputs = [(own or form_of(path, _FORMS) or form, path) for own, path in options["outputs"]]
     document = write_outputs(outputs, form, make)
     named = click.get_current_context().get_parameter_source("form") is not ParameterSource.DEFAULT
     if not alone or (named and form not in alone):

@@ -26,7 +26,7 @@ from htppower.tools.cli.profile.process import (
     take_signals,
 )
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.durations import duration
+from htppower.tools.report.words import duration
 from htppower.tools.review.link_words import LINK_MEANINGS
 from htppower.votes.options import PROCESS_WIDE
 

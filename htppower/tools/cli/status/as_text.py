@@ -20,8 +20,8 @@ from htppower.tools.cli.status.wording import (
     time_in_states,
     wait,
 )
-from htppower.tools.review.durations import duration, rough_duration
-from htppower.tools.review.layout import WIDTH, labelled
+from htppower.tools.report.layout import WIDTH, labelled
+from htppower.tools.report.words import duration, rough_duration
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:

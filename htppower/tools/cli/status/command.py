@@ -19,7 +19,7 @@ from htppower.tools.cli.status.screen import QUIT, REDRAW, Screen
 from htppower.tools.cli.status.served import file_of, find_served, listed, overview
 from htppower.tools.cli.status.table import COLUMNS, table
 from htppower.tools.cli.terminal import echo, is_screen
-from htppower.tools.review.layout import terminal_height, terminal_width, wrapped
+from htppower.tools.report.layout import terminal_height, terminal_width, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path

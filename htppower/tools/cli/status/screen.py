@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from htppower.tools.cli.terminal import draw, shown
-from htppower.tools.review.layout import terminal_height, terminal_width
+from htppower.tools.report.layout import terminal_height, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,8 +23,8 @@ from htppower.tools.cli.status.wording import (
     profile_in_use,
     share_up,
 )
-from htppower.tools.review.durations import rough_duration
-from htppower.tools.review.layout import labelled
+from htppower.tools.report.layout import labelled
+from htppower.tools.report.words import rough_duration
 
 if TYPE_CHECKING:
     import datetime

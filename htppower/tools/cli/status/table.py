@@ -12,7 +12,7 @@ from htppower.events import State
 from htppower.tools.cli.status.history import now_of
 from htppower.tools.cli.status.served import NONE_SERVED, life, process_name, why
 from htppower.tools.cli.status.wording import lasted, painted, profile_in_use, up, wait
-from htppower.tools.review.layout import NONE, labelled, padded, shown_width, wrapped
+from htppower.tools.report.layout import NONE, labelled, padded, shown_width, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

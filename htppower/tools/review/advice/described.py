@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.tools.report.words import counted, three_digits, time
 from htppower.tools.review.advice.events import LEVELS, Event
 from htppower.tools.review.advice.numbers import Numbers
 from htppower.tools.review.advice.statistics import present
-from htppower.tools.review.advice.words import counted, rate, time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,10 +69,10 @@ def _rates(measured: Measurement) -> Iterator[str]:
         of = "" if prompt is None else f" of a prompt of {prompt:g} tokens"
         yield f"The first token{of} comes after {time(first_us)}."
     if prompt_rate:
-        yield f"Prompts are processed at {rate(prompt_rate)} tokens/s."
+        yield f"Prompts are processed at {three_digits(prompt_rate)} tokens/s."
     if token_rate:
         of = "" if tokens is None else f" of {tokens:g} tokens"
-        yield f"Answers{of} are generated at {rate(token_rate)} tokens/s."
+        yield f"Answers{of} are generated at {three_digits(token_rate)} tokens/s."
 
 
 def notes(measured: Measurement) -> Iterator[str]:

@@ -10,7 +10,7 @@ import attrs
 from htppower.events import State
 from htppower.profiles.profile import is_held
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.review.durations import duration
+from htppower.tools.report.words import counted, duration
 from htppower.tools.review.sustain_words import sustain_in_words
 from htppower.votes.field_repr import field_repr
 
@@ -97,7 +97,7 @@ class Report:
     def workload_line(self) -> str:
         """The workload in a line."""
         work = self.workload
-        count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
+        count = counted(work.inferences, "inference")
         time = "virtual time" if self.virtual else "real time"
         each, gap = duration(work.inference_us), duration(work.gap_us)
         return f"INIT, {count} of {each} after gaps of {gap}, idle, DE-INIT; {time}"

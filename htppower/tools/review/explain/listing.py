@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.rules.platforms import ARCHITECTURES
 from htppower.rules.socs import SOCS
+from htppower.tools.report.layout import flowed, shown_width, wrapped
+from htppower.tools.report.styled import styled
 from htppower.tools.review.advice.rules import ADVICE_RULES
 from htppower.tools.review.explain.session_words import session_words
-from htppower.tools.review.layout import flowed, shown_width, wrapped
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.styled import styled
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native_codes import code_name, known_codes
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.layout import table
+from htppower.tools.report.layout import table
 from htppower.tools.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:

@@ -35,6 +35,8 @@ _MARK_AT = 0.86
 MARK_PX = 18
 _TICK_PX = 64
 _UNITS = ((1_000_000, "s"), (1000, "ms"), (1, "us"))
+# With fewer units, ticks would be fractions.
+_FEWEST_UNITS = 10
 
 
 @attrs.frozen
@@ -96,7 +98,7 @@ class TimeAxis:
             first = -(-piece.begin_us // step_us) * step_us
             times = list(range(first, piece.end_us + 1, step_us)) or [piece.begin_us]
             for time_us in times:
-                yield piece.x(time_us), spell_time(time_us, self.end_us)
+                yield piece.x(time_us), spell_tick(time_us, self.end_us)
 
     def _step_us(self) -> int:
         linear = [piece for piece in self.pieces if not piece.broken and piece.right > piece.left]
@@ -124,13 +126,9 @@ def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeA
     return TimeAxis(tuple(pieces))
 
 
-def spell_time(time_us: int, longest_us: int | None = None) -> str:
-    """Return a time in the unit that suits it. On an axis, the longest time decides the unit.
-
-    The longest time of an axis is at least ten units, so that ticks are not fractions.
-    """
-    least, measured_us = (1, time_us) if longest_us is None else (10, longest_us)
-    size, unit = next((size, unit) for size, unit in _UNITS if measured_us >= least * size or size == 1)
+def spell_tick(time_us: int, longest_us: int) -> str:
+    """Return the label of a tick, in the largest unit that the longest time of its axis has ten of."""
+    size, unit = next((size, unit) for size, unit in _UNITS if longest_us >= _FEWEST_UNITS * size or size == 1)
     number = f"{time_us / size:.6f}".rstrip("0").rstrip(".")
     return f"{number} {unit}"
 

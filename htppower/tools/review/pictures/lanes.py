@@ -1,22 +1,34 @@
-"""Draws one lane: the votes on one clock over time."""
+"""Draws one lane: the votes on one clock over time, on an axis of corners.
+
+The axis has the voted corners with their neighbours, and below them the rows without a corner.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import spell_time
-from htppower.tools.review.pictures.condense import stretches
-from htppower.tools.review.pictures.elements import element, path, text, title
-from htppower.tools.review.pictures.rows import FOLLOWS, NO_VOTE, row_of, voted_rows
+import attrs
+
+from htppower.tools.report.svg import element, path, text, title
+from htppower.tools.report.words import duration
+from htppower.tools.review.pictures.timeline import is_disable, spans
+from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from typing import TypeAlias
 
     from htppower.tools.review.pictures.axis import TimeAxis
-    from htppower.tools.review.pictures.condense import Stretch
-    from htppower.tools.review.pictures.rows import CornerAxis
     from htppower.tools.review.pictures.timeline import Lane, Step
 
+    # A step with its left and its right end, in px.
+    Drawn: TypeAlias = tuple[float, float, Step]
+
+_ROW_PX = 16
+_GAP_PX = 9
+# The rows below the corners: a target of DISABLE, and a clock that follows the core clock.
+NO_VOTE = "no vote"
+FOLLOWS = "follows core"
 # Each kind of line has its own dashes: a target corner, and the rows that replace a corner.
 _ROW_LINES = {NO_VOTE: "target no-vote", FOLLOWS: "target follows"}
 LINES = ("target", *_ROW_LINES.values())
@@ -24,18 +36,94 @@ LINES = ("target", *_ROW_LINES.values())
 _GAP_MIDDLE = 12.5
 
 
+@attrs.frozen
+class CornerRow:
+    """One row, some px below the top of the lane; ``gap``: whether corners between it and the next row are left out."""
+
+    label: str
+    y: float
+    gap: bool = False
+
+
+@attrs.frozen
+class CornerAxis:
+    """The rows of a lane, highest first."""
+
+    rows: tuple[CornerRow, ...]
+    height: float
+
+    def y(self, label: str) -> float:
+        """Return the y of a row."""
+        return next(row.y for row in self.rows if row.label == label)
+
+
+def row_of(step: Step) -> str | None:
+    """Return the label of the row of a step's target; None without a vote."""
+    if step.levels is None:
+        return FOLLOWS if step.follows else None
+    return NO_VOTE if is_disable(step.levels.target) else step.levels.target.name
+
+
+def voted_rows(lane: Lane) -> set[str]:
+    """Return the labels of the rows that the votes of a lane use."""
+    return {label for step in lane.steps for label in _labels(step)}
+
+
+def corner_axis(lanes: Iterable[Lane]) -> CornerAxis:
+    """Return one axis for lanes that are compared, with the rows of all of them."""
+    compared = list(lanes)
+    labels = set().union(*map(voted_rows, compared))
+    every = _siblings(level for lane in compared for step in lane.steps if step.levels for level in step.levels.all)
+    places = [place for place, corner in enumerate(every) if corner.name in labels]
+    shown = sorted({near for place in places for near in (place - 1, place, place + 1) if 0 <= near < len(every)})
+    rows: list[CornerRow] = []
+    y = _ROW_PX / 2
+    for place in reversed(shown):
+        gap = place - 1 not in shown and place > shown[0]
+        rows.append(CornerRow(every[place].name, y, gap))
+        y += _ROW_PX + (_GAP_PX if gap else 0)
+    for label in (NO_VOTE, FOLLOWS):
+        if label in labels:
+            rows.append(CornerRow(label, y))
+            y += _ROW_PX
+    return CornerAxis(tuple(rows), max(y - _ROW_PX / 2, _ROW_PX))
+
+
+def _labels(step: Step) -> Iterator[str]:
+    row = row_of(step)
+    if row is not None:
+        yield row
+    if step.levels is not None:
+        yield from (level.name for level in step.levels.all if not is_disable(level))
+
+
+def _siblings(voted: Iterable[VoltageCorner | ExpandedCorner]) -> list[VoltageCorner | ExpandedCorner]:
+    """Return every corner of the kinds that are voted, lowest first, without DISABLE.
+
+    If both kinds are voted, each corner is at the height of the same level in the other kind. The same name has one
+    row.
+    """
+    kinds = {type(corner) for corner in voted}
+    corners = [each for kind in (VoltageCorner, ExpandedCorner) if kind in kinds for each in kind]
+    by_name = {each.name: each for each in sorted(corners, key=as_expanded) if not is_disable(each)}
+    return list(by_name.values())
+
+
 def draw_lane(lane: Lane, top: float, corners: CornerAxis, times: TimeAxis, left: float, right: float) -> Iterator[str]:
     """Yield the elements of a lane, with its rows from the top down."""
     yield from _rows(corners, voted_rows(lane), top, left, right)
-    drawn = stretches(lane.steps, times)
+    drawn = [(times.x(begin_us), times.x(end_us), step) for begin_us, end_us, step in spans(lane.steps, times.end_us)]
     yield f'<g class="{lane.clock}">'
-    for stretch in drawn:
-        yield from _areas(stretch, top, corners)
+    for begin, end, step in drawn:
+        if step.limits is not None and end > begin:
+            low, high = (top + corners.y(limit.name) for limit in step.limits)
+            if low > high:
+                yield element("rect", class_="range", x=begin, y=high, width=end - begin, height=low - high)
     for kind in LINES:
         line = path(_line(drawn, top, corners, kind))
         if line:
             yield element("path", class_=kind, d=line)
-    yield from _tips(drawn, top, corners, times)
+    yield from _tips(drawn, top, corners)
     yield "</g>"
 
 
@@ -51,44 +139,24 @@ def _rows(corners: CornerAxis, voted: set[str], top: float, left: float, right: 
             yield element("path", class_="zigzag", d=wave)
 
 
-def _areas(stretch: Stretch[Step], top: float, corners: CornerAxis) -> Iterator[str]:
-    """Yield the filled area: the range from min to max, or one block for many changes."""
-    width = stretch.right - stretch.left
-    if width <= 0:
-        return
-    if len(stretch.steps) > 1:
-        heights = [top + corners.y(row) for row in map(row_of, stretch.steps) if row is not None]
-        if heights:
-            box = {"x": stretch.left, "y": min(heights), "width": width, "height": max(heights) - min(heights)}
-            yield element("rect", title(f"{len(stretch.steps)} changes"), class_="changes", **box)
-        return
-    (step,) = stretch.steps
-    if step.limits is None:
-        return
-    low, high = (top + corners.y(limit.name) for limit in step.limits)
-    if low > high:
-        yield element("rect", class_="range", x=stretch.left, y=high, width=width, height=low - high)
-
-
-def _line(drawn: list[Stretch[Step]], top: float, corners: CornerAxis, kind: str) -> Iterator[tuple[str, float, float]]:
+def _line(drawn: list[Drawn], top: float, corners: CornerAxis, kind: str) -> Iterator[tuple[str, float, float]]:
     """Yield the line of one kind, with gaps where the targets are of another kind."""
     down = False
-    for stretch in drawn:
-        row = row_of(stretch.steps[0])
-        if row is None or len(stretch.steps) > 1 or _ROW_LINES.get(row, "target") != kind:
+    for left, right, step in drawn:
+        row = row_of(step)
+        if row is None or _ROW_LINES.get(row, "target") != kind:
             down = False
             continue
         y = top + corners.y(row)
-        yield "L" if down else "M", stretch.left, y
-        yield "L", stretch.right, y
+        yield "L" if down else "M", left, y
+        yield "L", right, y
         down = True
 
 
-def _tips(drawn: list[Stretch[Step]], top: float, corners: CornerAxis, times: TimeAxis) -> Iterator[str]:
+def _tips(drawn: list[Drawn], top: float, corners: CornerAxis) -> Iterator[str]:
     """Yield the tip of each step, shown under the pointer."""
-    for stretch in drawn:
-        width, step = stretch.right - stretch.left, stretch.steps[0]
-        if len(stretch.steps) == 1 and width > 0 and row_of(step) is not None:
-            tip = title(f"{step} from {spell_time(step.time_us, times.end_us)}")
-            place = {"x": stretch.left, "y": top, "width": width, "height": corners.height}
+    for left, right, step in drawn:
+        if right > left and row_of(step) is not None:
+            tip = title(f"{step} from {duration(step.time_us)}")
+            place = {"x": left, "y": top, "width": right - left, "height": corners.height}
             yield element("rect", tip, fill="none", pointer_events="all", **place)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.events import Phase
-from htppower.tools.review.pictures.condense import clusters, stretches
-from htppower.tools.review.pictures.elements import element, text, width_of
-from htppower.tools.review.pictures.marks import GLYPHS, glyph
-from htppower.tools.review.pictures.timeline import is_disable
+from htppower.tools.report.svg import element, text, width_of
+from htppower.tools.review.pictures.marks import GLYPHS, clusters, glyph
+from htppower.tools.review.pictures.timeline import is_disable, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,19 +69,17 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
         yield "target corner", _stroke("target")
     if any(is_disable(level.target) for level in levels):
         yield "no vote: a target of DISABLE", _stroke("target no-vote")
-    drawn = [
-        stretch for lane in timeline.lanes for stretch in stretches(lane.steps, times) if stretch.right > stretch.left
-    ]
     # A range narrower than a pixel is invisible.
-    seen = [stretch for stretch in drawn if len(stretch.steps) == 1 and stretch.right - stretch.left >= 1]
-    limits = [stretch.steps[0].limits for stretch in seen]
+    limits = [
+        step.limits
+        for lane in timeline.lanes
+        for begin_us, end_us, step in spans(lane.steps, times.end_us)
+        if times.x(end_us) - times.x(begin_us) >= 1
+    ]
     if any(limit and limit[0] < limit[1] for limit in limits):
         yield "min to max", _box("range")
     if timeline.settings:
         yield "value of a field", _box("value")
-    told = [stretch for setting in timeline.settings for stretch in stretches(setting.steps, times)]
-    if any(len(stretch.steps) > 1 for stretch in drawn) or any(len(stretch.steps) > 1 for stretch in told):
-        yield "changes too close to be shown apart", _box("changes")
 
 
 def _of_calls(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import MARK_PX, spell_time
-from htppower.tools.review.pictures.condense import clusters
-from htppower.tools.review.pictures.elements import element, path, shortened, text, title, width_of
+import attrs
+
+from htppower.tools.report.svg import element, path, shortened, text, title, width_of
+from htppower.tools.report.words import duration
+from htppower.tools.review.pictures.axis import MARK_PX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.tools.review.pictures.axis import TimeAxis
-    from htppower.tools.review.pictures.condense import Cluster
     from htppower.tools.review.pictures.timeline import Tick
 
 CALLS_PX = 60
@@ -27,9 +28,37 @@ GLYPHS = {
     "fail": "M-4.5,-4.5H4.5V4.5H-4.5Z",
 }
 _GLYPH_PX = 13
+# Ticks that are nearer than this are together. Up to _MOST_APART ticks are drawn side by side.
+_TICKS_PX = 11
+_MOST_APART = 2
 _SIZE = 11
 # Half of the gap of a break between its zigzag lines.
 _GAP_PX = MARK_PX / 2 - 3
+
+
+@attrs.frozen
+class Cluster:
+    """Ticks that are drawn side by side, or as one glyph if they are many."""
+
+    left: float
+    right: float
+    ticks: tuple[Tick, ...]
+
+    @property
+    def many(self) -> bool:
+        """Whether they are drawn as one glyph."""
+        return len(self.ticks) > _MOST_APART
+
+
+def clusters(ticks: Sequence[Tick], times: TimeAxis) -> list[Cluster]:
+    """Return the ticks as they are drawn: those that are too close to each other are together."""
+    groups: list[list[Tick]] = []
+    for tick in ticks:
+        if groups and times.x(tick.time_us) - times.x(groups[-1][-1].time_us) < _TICKS_PX:
+            groups[-1].append(tick)
+        else:
+            groups.append([tick])
+    return [Cluster(times.x(group[0].time_us), times.x(group[-1].time_us), tuple(group)) for group in groups]
 
 
 def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: float) -> Iterator[str]:
@@ -43,7 +72,7 @@ def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: fl
             for place, tick in enumerate(cluster.ticks):
                 x = times.x(tick.time_us)
                 yield element("line", class_="call", x1=x, y1=lanes_top, x2=x, y2=top + 4)
-                yield glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick, times))
+                yield glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick))
         words = [f"{len(cluster.ticks)} calls"] if cluster.many else [tick.does for tick in cluster.ticks]
         half = max(width_of(word, _SIZE) for word in words) / 2
         if middle - half >= free:
@@ -77,7 +106,7 @@ def draw_breaks(times: TimeAxis, lanes: tuple[float, float], axis: float) -> Ite
     for piece in times.breaks:
         for top, bottom in (lanes, (axis - 5, axis + 5)):
             yield from _gap(piece.mark, top, bottom)
-        time = spell_time(piece.end_us - piece.begin_us)
+        time = duration(piece.end_us - piece.begin_us)
         width = piece.right - piece.left
         cut = next((said for said in (f"{time} cut", time) if width_of(said, _SIZE) < width), "")
         said = cut or shortened(time, _SIZE, width)
@@ -123,5 +152,5 @@ def _spread(place: int, count: int) -> float:
     return (place - (count - 1) / 2) * _GLYPH_PX
 
 
-def _tip(tick: Tick, times: TimeAxis) -> str:
-    return f"{spell_time(tick.time_us, times.end_us)}: {tick.says}"
+def _tip(tick: Tick) -> str:
+    return f"{duration(tick.time_us)}: {tick.says}"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import spell_time, time_axis
-from htppower.tools.review.pictures.bands import BANDS_PX, draw_bands
-from htppower.tools.review.pictures.elements import element, safe, shortened, text
-from htppower.tools.review.pictures.lanes import draw_lane
+from htppower.tools.report.svg import WIDTH, element, shortened, svg, text
+from htppower.tools.report.words import duration
+from htppower.tools.review.pictures.axis import time_axis
+from htppower.tools.review.pictures.lanes import corner_axis, draw_lane, voted_rows
 from htppower.tools.review.pictures.legend import LINE_PX, draw_legend
 from htppower.tools.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
-from htppower.tools.review.pictures.rows import corner_axis, voted_rows
-from htppower.tools.review.pictures.strips import STRIP_PX, draw_strips, settings_of
-from htppower.tools.review.pictures.style import SVG
+from htppower.tools.review.pictures.strips import BANDS_PX, STRIP_PX, draw_bands, draw_strips, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from htppower.tools.review.pictures.axis import TimeAxis
     from htppower.tools.review.pictures.timeline import Lane, Timeline
 
-WIDTH = 1000
 _LEFT, _RIGHT = 168.0, 970.0
 _HEAD_PX = 86.0
 _LANE_HEAD_PX = 24
@@ -31,6 +28,9 @@ _MARGIN = 16.0
 _SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
 # A description is read aloud, so it has at most this many moments.
 _MOST_SPELT = 12
+# More would be too narrow to be told apart.
+_MOST_INFERENCES = 20
+MORE = "the first {} inferences; {} more are in the trace of htppower profile --dry-run --format trace, for Perfetto"
 NO_VOTES = "no call: this profile does not vote"
 NO_VOTE = "no vote on this clock"
 FOLLOWING = "no explicit vote, so it follows the core clock"
@@ -45,16 +45,20 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         name: begins the ids of the picture, so that a page can hold several.
         head: whether to draw the profile, its summary and the workload at the top.
     """
+    timeline, beside = timeline.begin(_MOST_INFERENCES), [each.begin(_MOST_INFERENCES) for each in beside]
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
     top = _HEAD_PX if head else _MARGIN
     lanes, notes, bottom = _lanes(timeline, beside, times, top + BANDS_PX)
     axis_top = bottom + (CALLS_PX if timeline.ticks else _NO_CALLS_PX)
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
+    if timeline.left_out:
+        y = legend_top + LINE_PX * len(legend) + 14
+        legend.append(text(_MARGIN, y, MORE.format(_MOST_INFERENCES, timeline.left_out), "faint"))
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
     # Later parts are drawn over earlier ones: votes over bands, breaks over what they cut, words over breaks.
     parts = (
-        *_opening(timeline, name, height),
+        _hatch(name),
         *(_head(timeline) if head else ()),
         *draw_bands(timeline, times, top, bottom, name),
         *lanes,
@@ -66,9 +70,8 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         *draw_breaks(times, (top - 4, bottom + 4), axis_top),
         *notes,
         *legend,
-        "</svg>",
     )
-    return "\n".join(parts)
+    return svg(name, f"Votes of {timeline.profile} over time", describe(timeline), height, parts)
 
 
 def _lanes(
@@ -101,19 +104,11 @@ def _comparable(lane: Lane, timelines: Sequence[Timeline]) -> list[Lane]:
     return [other for timeline in timelines for other in timeline.lanes if other.clock in clocks]
 
 
-def _opening(timeline: Timeline, name: str, height: int) -> Iterator[str]:
-    ids = f"{name}-title {name}-desc"
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="htp" width="{WIDTH}" height="{height}" '
-        f'viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{safe(ids)}">'
-    )
-    yield element("title", safe(f"Votes of {timeline.profile} over time"), id=f"{name}-title")
-    yield element("desc", safe(describe(timeline)), id=f"{name}-desc")
-    yield f"<style>{SVG}</style>"
+def _hatch(name: str) -> str:
+    """Return the pattern that fills windows."""
     lines = element("path", class_="hatch", d="M-2,2L2,-2M0,10L10,0M8,12L12,8", stroke_opacity=0.22)
-    hatch = element("pattern", lines, id=f"{name}-hatch", width=10, height=10, patternUnits="userSpaceOnUse")
-    yield element("defs", hatch)
-    yield element("rect", class_="ground", width=WIDTH, height=height)
+    pattern = element("pattern", lines, id=f"{name}-hatch", width=10, height=10, patternUnits="userSpaceOnUse")
+    return element("defs", pattern)
 
 
 def _head(timeline: Timeline) -> Iterator[str]:
@@ -128,7 +123,8 @@ def describe(timeline: Timeline) -> str:
     if not timeline.ticks:
         return f"{timeline.setting}. {NO_VOTES}."
     calls = "; ".join(_moments(timeline))
-    return f"{timeline.setting}. {sum(tick.calls for tick in timeline.ticks)} native calls. {calls}."
+    more = f" Drawn are {MORE.format(_MOST_INFERENCES, timeline.left_out)}." if timeline.left_out else ""
+    return f"{timeline.setting}. {sum(tick.calls for tick in timeline.ticks)} native calls. {calls}.{more}"
 
 
 def _moments(timeline: Timeline) -> Iterator[str]:
@@ -145,5 +141,5 @@ def _moments(timeline: Timeline) -> Iterator[str]:
         steps = ", ".join(f"{lane.clock} {lane.at(time_us)}" for lane in timeline.lanes)
         said_now = {setting.field: setting.at(time_us).text for setting in timeline.settings}
         new = (f", {field} {text}" for field, text in said_now.items() if text not in (None, told.get(field)))
-        yield f"At {spell_time(time_us)}: {steps}{''.join(new)}"
+        yield f"At {duration(time_us)}: {steps}{''.join(new)}"
         told = said_now

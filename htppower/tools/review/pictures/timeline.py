@@ -5,17 +5,17 @@ It is data, exact to the microsecond, which other modules draw.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from htppower.events import State
+from htppower.events import Phase, State
 from htppower.profiles.fields import spell, vote_fields
 from htppower.votes.native_codes import SUCCESS, code_name
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from htppower.tools.review.dry_run.observer import PhaseSpan, Row, Window
     from htppower.tools.review.dry_run.report import Report
@@ -129,6 +129,9 @@ class Setting:
         return next(step for step in reversed(self.steps) if step.time_us <= time_us)
 
 
+S = TypeVar("S", Step, Value)
+
+
 @attrs.frozen
 class Tick:
     """A native call, or the setPowerConfig calls of one step: clocks, then settings of the process.
@@ -150,7 +153,8 @@ class Tick:
 class Timeline:
     """A run as data for drawing. A profile without votes has no lanes. ``setting`` is the platform and the workload.
 
-    ``settings`` are all other fields than clocks that are voted in the run, in the order of a file.
+    ``settings`` are all other fields than clocks that are voted in the run, in the order of a file. ``left_out`` is the
+    number of inferences after the end.
     """
 
     profile: str
@@ -162,6 +166,35 @@ class Timeline:
     windows: tuple[Window, ...]
     ticks: tuple[Tick, ...]
     end_us: int
+    left_out: int = 0
+
+    def begin(self, most: int) -> Timeline:
+        """Return the timeline up to the begin of an inference, with at most so many inferences before it."""
+        begins_us = [span.begin_us for span in self.phases if span.phase is Phase.INFERENCE]
+        if len(begins_us) <= most:
+            return self
+        end_us = begins_us[most]
+        windows = (attrs.evolve(each, end_us=min(each.end_us, end_us)) for each in self.windows)
+        return attrs.evolve(
+            self,
+            lanes=tuple(Lane(each.clock, _until(each.steps, end_us)) for each in self.lanes),
+            settings=tuple(Setting(each.field, _until(each.steps, end_us)) for each in self.settings),
+            phases=tuple(each for each in self.phases if each.begin_us < end_us),
+            windows=tuple(each for each in windows if each.begin_us < end_us),
+            ticks=tuple(each for each in self.ticks if each.time_us < end_us),
+            end_us=end_us,
+            left_out=len(begins_us) - most,
+        )
+
+
+def spans(steps: Sequence[S], end_us: int) -> list[tuple[int, int, S]]:
+    """Return begin, end and step for each step of a lane or a setting; the last one ends with the timeline."""
+    ends_us = [*(step.time_us for step in steps[1:]), end_us]
+    return [(step.time_us, until_us, step) for step, until_us in zip(steps, ends_us, strict=True)]
+
+
+def _until(steps: tuple[S, ...], end_us: int) -> tuple[S, ...]:
+    return tuple(step for step in steps if step.time_us < end_us)
 
 
 def timeline(report: Report) -> Timeline:

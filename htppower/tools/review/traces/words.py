@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.durations import duration
-from htppower.tools.tuning.counted import counted
+from htppower.tools.report.words import counted, duration, percent, three_digits, time
 from htppower.tools.tuning.traces.patterns import FEWEST_INTERVALS
 
 if TYPE_CHECKING:
@@ -20,39 +19,8 @@ FORMAT_NAMES = {
     "chrome": "trace events",
     "csv": "a table",
 }
-_UNITS = ((1_000_000, "s"), (1_000, "ms"), (1, "us"))
-# If a share in percent is this near to none or to all, it has one digit more.
-_FEW = 10
 # If the rate is lower, only the interval is shown.
 _SLOWEST_HZ = 0.1
-_LONG_UNITS = ((86_400_000_000, "days"), (3_600_000_000, "h"), (60_000_000, "min"))
-
-
-def time(time_us: float) -> str:
-    """Return a time in three digits: ``505 us``, ``5.79 ms``, ``1.2 s``, ``26 min``."""
-    for size, unit in _LONG_UNITS:
-        if time_us >= 2 * size:
-            return f"{_three(time_us / size)} {unit}"
-    rounded = float(f"{time_us:.3g}")
-    size, unit = next((size, unit) for size, unit in _UNITS if rounded >= size or size == 1)
-    return f"{_three(time_us / size)} {unit}"
-
-
-def _three(number: float) -> str:
-    """Return a number in three digits, without an exponent."""
-    return f"{number:.0f}" if number >= 100 else f"{float(f'{number:.3g}'):g}"  # noqa: PLR2004 - three digits
-
-
-def percent(share: float) -> str:
-    """Return a share. Only all is written as 100 %, and only none as 0 %: ``0.03 %``, ``17 %``, ``99.9 %``."""
-    said = 100 * share
-    if said in (0, 100):
-        return f"{said:.0f} %"
-    for digits in range(0 if _FEW <= said <= 100 - _FEW else 1, 4):
-        told = f"{said:.{digits}f}"
-        if 0 < float(told) < 100:  # noqa: PLR2004 - percent
-            return f"{float(told):g} %"
-    return "less than 0.001 %" if said < _FEW else "more than 99.999 %"
 
 
 def more_sessions(count: int, how: str) -> str:
@@ -109,7 +77,7 @@ def _period(session: SessionDescription) -> str:
         if session.inferences <= FEWEST_INTERVALS:
             return "none: too few inferences to tell"
         return f"none: {percent(session.regular_share)} of the intervals are within 5 % of the median"
-    rate = f" ({_three(period.hz)} Hz)" if period.hz >= _SLOWEST_HZ else ""
+    rate = f" ({three_digits(period.hz)} Hz)" if period.hz >= _SLOWEST_HZ else ""
     return (
         f"{time(period.interval_us)}{rate}, jitter {time(period.jitter_us)}: "
         f"{percent(period.share)} of the intervals are within 5 % of the median"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from htppower.tools.review.traces.words import time as time_text
-from htppower.tools.review.tuning.chart import Chart, Scale
-from htppower.tools.review.tuning.table import choice_text, energy_text, sustain_text
-from htppower.tools.tuning.counted import counted
+from htppower.tools.report.chart import Chart, Scale
+from htppower.tools.report.words import counted
+from htppower.tools.report.words import time as time_text
+from htppower.tools.review.tuning.words import choice_text, energy_text, sustain_text
 from htppower.tools.tuning.trial import thinned
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ def front_chart(tuned: Tuned, name: str) -> str:
     xs = [x for x, _ in points] + [float(each.latency.p99) for _, _, each in marked]
     ys = [y for _, y in points] + [each.energy_j for _, _, each in marked]
     limits = [each for each in tuned.aim.limits if each.measure == "p99"]
+    caption = f"{len(front)} choices by energy and p99 latency. " + " ".join(
+        f"{said}: {each}." for said, _, each in marked
+    )
     chart = Chart(
-        name,
-        f"{len(front)} choices by energy and p99 latency. " + " ".join(f"{said}: {each}." for said, _, each in marked),
         ("p99 latency", Scale.of([*xs, *(float(each.most) for each in limits)], time_text, logarithmic=True)),
         ("energy", Scale.of(ys, energy_text, logarithmic=True)),
     )
@@ -49,7 +50,7 @@ def front_chart(tuned: Tuned, name: str) -> str:
         chart.across(float(limit.most), "limit", str(limit))
     for said, kind, each in marked:
         chart.mark(float(each.latency.p99), each.energy_j, kind, said, _tip(each))
-    return chart.svg()
+    return chart.svg(name, caption)
 
 
 def cost_chart(tuned: Tuned, name: str) -> str:
@@ -69,9 +70,8 @@ def cost_chart(tuned: Tuned, name: str) -> str:
     points = [point for curve in curves.values() for point in curve]
     points += [(_shown(each), each.energy_j) for _, _, each in marked]
     ys = [y for _, y in points]
+    caption = "Energy over the sustain time. " + " ".join(f"{said}: {each}." for said, _, each in marked)
     chart = Chart(
-        name,
-        "Energy over the sustain time. " + " ".join(f"{said}: {each}." for said, _, each in marked),
         (
             "sustain time; 0 at the left end",
             Scale.of([_LEAST_US, *(x for x, _ in points)], _time_out_text, logarithmic=True),
@@ -82,7 +82,7 @@ def cost_chart(tuned: Tuned, name: str) -> str:
         chart.line(curve, kind)
     for said, kind, each in marked:
         chart.mark(_shown(each), each.energy_j, kind, said, _tip(each))
-    return chart.svg()
+    return chart.svg(name, caption)
 
 
 def cost_caption(tuned: Tuned) -> str:
@@ -106,18 +106,17 @@ def gap_chart(tuned: Tuned, name: str) -> str:
     counts = np.bincount(places - first).tolist()
     edges = [2 ** (place / 3) for place in range(first, first + len(counts) + 1)]
     marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int) and each[2].sustain]
+    caption = f"{counted(gaps.size, 'gap')} from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}."
     chart = Chart(
-        name,
-        f"{counted(gaps.size, 'gap')} from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}.",
         ("length of a gap", Scale.of([*edges, *(_shown(each) for _, _, each in marked)], time_text, logarithmic=True)),
         ("gaps", Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")),
     )
     for place, count in enumerate(counts):
         tip = f"{counted(count, 'gap')} from {time_text(edges[place])} to {time_text(edges[place + 1])}"
-        chart.bar(edges[place], edges[place + 1], count, tip)
+        chart.bar(edges[place], edges[place + 1], count, "gap-bar", tip)
     for said, kind, each in marked:
         chart.across(_shown(each), kind, f"{said} {sustain_text(each)}")
-    return chart.svg()
+    return chart.svg(name, caption)
 
 
 def gap_caption(tuned: Tuned) -> str:

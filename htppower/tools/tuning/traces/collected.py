@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from htppower.tools.tuning.counted import counted
+from htppower.tools.report.words import counted
 from htppower.tools.tuning.reading_limits import SESSION_ROOM
 from htppower.tools.tuning.traces.trace import SessionTrace
 

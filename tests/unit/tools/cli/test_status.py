@@ -19,7 +19,7 @@ from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.cli.status.command import Watch
 from htppower.tools.cli.status.document import read_status
-from htppower.tools.review.durations import rough_duration
+from htppower.tools.report.words import rough_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from htppower.tools.cli.status.document import Seen, read_status
 from htppower.tools.cli.status.history import COLUMNS, Histories, now_of
 from htppower.tools.cli.status.served import find_served, overview
 from htppower.tools.cli.status.wording import lasted_in_list
-from htppower.tools.review.layout import shown_width
+from htppower.tools.report.layout import shown_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

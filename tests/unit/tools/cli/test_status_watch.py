@@ -13,7 +13,7 @@ from htppower.tools.cli.status.command import Overview, Watch
 from htppower.tools.cli.status.document import read_status
 from htppower.tools.cli.status.screen import Screen
 from htppower.tools.cli.status.table import COLUMNS
-from htppower.tools.review.layout import shown_width
+from htppower.tools.report.layout import shown_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from support.shipped import shipped_folder
 
 import htppower
 from htppower.tools.cli.terminal import in_colour, is_screen
-from htppower.tools.review.styled import coloured, plain, safe_markup, styled, width
+from htppower.tools.report.styled import coloured, plain, safe_markup, styled, width
 
 if TYPE_CHECKING:
     from support.command import Command

@@ -99,7 +99,7 @@ def test_junit(command: Command) -> None:
     """The XML has a suite with each case, and the failures with their places."""
     result = command.run("test", FAILING, "--format", "junit")
     (suite,) = ElementTree.fromstring(result.stdout_bytes)  # noqa: S314 - our own
-    assert result.stdout_bytes.startswith(b"<?xml version='1.0' encoding='utf-8'?>")
+    assert result.stdout_bytes.startswith(b'<?xml version="1.0" encoding="UTF-8"?>')
     assert result.exit_code == 1
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("failing", "3", "2")
     assert [len(case) for case in suite] == [0, 1, 1]

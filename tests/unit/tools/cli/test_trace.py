@@ -16,7 +16,7 @@ from support.trace_files import Ran
 
 from htppower.tools.cli import trace
 from htppower.tools.cli.main import main
-from htppower.tools.review.layout import shown_width
+from htppower.tools.report.layout import shown_width
 from htppower.tools.tuning.traces import read
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_the_bars_stand_where_their_lengths_are(command: Command) -> None:
     """A gap of 20 ms is drawn between the marks of 10 ms and 50 ms."""
     picture = command.output("trace", "recording.json", "--format", "svg")
     bars = [float(x) for x in re.findall(r'<rect class="gap-bar[^"]*" x="([\d.]+)"', picture)]
-    lines = [float(x) for x in re.findall(r'<line class="time-out" x1="([\d.]+)"', picture)]
+    lines = [float(x) for x in re.findall(r'<path class="limit" d="M([\d.]+)', picture)]
     assert bars[0] < lines[0] < bars[0] + 120
     assert lines[:4] == sorted(lines[:4])
 

@@ -14,7 +14,7 @@ from support import trace_files
 from support.trace_files import Ran
 
 from htppower.tools.cli.main import main
-from htppower.tools.review.layout import shown_width
+from htppower.tools.report.layout import shown_width
 from htppower.tools.tuning import tune
 from htppower.tools.tuning.replay import replay
 

@@ -11,8 +11,8 @@ from support.two_folders import write_sides
 
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.tools.cli.main import main
+from htppower.tools.report.layout import shown_width
 from htppower.tools.review.explain.subjects import codes, corners, rule_ids
-from htppower.tools.review.layout import shown_width
 
 if TYPE_CHECKING:
     from pathlib import Path

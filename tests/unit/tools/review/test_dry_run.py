@@ -11,9 +11,8 @@ from htppower import load_profile
 from htppower.backends import SimulatedHtp
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.review.dry_run.formats import as_json, as_text
+from htppower.tools.review.dry_run.forms import render
 from htppower.tools.review.dry_run.workload import Workload, run
-from htppower.tools.review.pictures.tables import vote_table
 
 
 def test_a_dry_run_shows_no_heartbeat() -> None:
@@ -32,9 +31,9 @@ def test_a_dry_run_tells_each_time_out_that_was_learnt() -> None:
     assert report.time_outs_us == (100_000, 0, 0, 0)
     line = "lowered after 100 ms, at once (3 times): learnt, break-even 100 ms, 0 to 200 ms"
     assert report.sustain_lines == [line]
-    assert line in " ".join(as_text.render(report).split())
-    assert json.loads(as_json.render(report))["summary"]["time_outs_us"] == [100_000, 0, 0, 0]
-    assert "a time that is learnt, break-even 100 ms, 0 to 200 ms, after the last inference" in vote_table(report)
+    assert line in " ".join(render(report, "text").split())
+    assert json.loads(render(report, "json"))["summary"]["time_outs_us"] == [100_000, 0, 0, 0]
+    assert "a time that is learnt, break-even 100 ms, 0 to 200 ms, after the last inference" in render(report, "html")
 
 
 def test_a_dry_run_tells_when_votes_were_lowered_further() -> None:
@@ -48,7 +47,7 @@ def test_a_dry_run_tells_when_votes_were_lowered_further() -> None:
     assert report.further_us[:2] == (500_000, 0)
     (line,) = report.sustain_lines
     assert line.startswith("lowered further after 500 ms, at once")
-    assert "further to <code>" in vote_table(report)
+    assert "further to released_up_down a time that is learnt" in render(report, "html")
 
 
 def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:
@@ -59,7 +58,7 @@ def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:
     report = run(profile, SimulatedHtp(arch=75), Workload(2, 5000, 400_000))
     assert report.time_outs_us == (300_000, 300_000)
     assert report.sustain_lines == []
-    assert "time_outs_us" not in json.loads(as_json.render(report))["summary"]
+    assert "time_outs_us" not in json.loads(render(report, "json"))["summary"]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +72,8 @@ def test_a_dry_run_of_a_record_says_where_the_runtime_does_otherwise(name: str, 
     assert (f"which the runtime leaves on ({left_us} us)" in line) is bool(left_us)
     turned_off = any(config.option == "RPC_POLLING_TIME" for config in report.rows[-2].call.configs)
     assert turned_off is bool(left_us)
-    assert line in " ".join(as_text.render(report).split())
-    assert json.loads(as_json.render(report))["record"] == line
+    assert line in " ".join(render(report, "text").split())
+    assert json.loads(render(report, "json"))["record"] == line
     own = run(load_profile("burst"), SimulatedHtp(arch=75), Workload(1, 5000, 1000))
     assert own.record_lines == []
-    assert "record" not in json.loads(as_json.render(own))
+    assert "record" not in json.loads(render(own, "json"))

@@ -11,8 +11,9 @@ from support.fleets import answer
 
 from htppower import load_profile
 from htppower.profiles.sustain import Adaptive
+from htppower.tools.report.layout import shown_width
+from htppower.tools.report.styled import plain
 from htppower.tools.review.fleet_report import FleetReport
-from htppower.tools.review.layout import shown_width
 from htppower.tools.tuning.fleet.fleet import Fleet
 from htppower.tools.tuning.fleet.records import Cost, Question, Unread
 from htppower.tools.tuning.fleet.settle import Aim, settle
@@ -57,13 +58,13 @@ def test_the_text_says_what_is_out_of_the_ordinary() -> None:
     made = report(*_GAPS, learnt=1, unread=12, kept=1, broken=2)
     noted = attrs.evolve(made.fleet.answers[0], notes=("an unfinished line",))
     made = attrs.evolve(made, fleet=attrs.evolve(made.fleet, answers=(noted, made.fleet.answers[1])))
-    text = made.as_text()
+    text = plain(made.as_text())
     assert "/fleet: 2 files read (1 of them by an earlier run), 12 left out" in text
     assert "2 results of an earlier run broken, and read again" in text
     assert "In 1 file something was left out; JSON shows what" in text
     assert "adaptive, 100 ms" in text
     assert "learnt on each device: chosen" in text
-    assert "Left out: 12 files that can't be read\n  /fleet/bad0: is empty\\x1b[2J\n" in text
+    assert "Left out: 12 files that can't be read\n/fleet/bad0: is empty\\x1b[2J\n" in text
     assert "bad9" in text
     assert "bad10" not in text
     assert "and 2 more, which JSON names" in text
@@ -94,7 +95,7 @@ def test_a_fleet_without_gaps_is_told() -> None:
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_the_text_fits(width: int) -> None:
     """No line is wider than the given width, for any content."""
-    text = report(*_GAPS, learnt=1, unread=3, kept=1, broken=1, cold_ppm=1).as_text(width)
+    text = plain(report(*_GAPS, learnt=1, unread=3, kept=1, broken=1, cold_ppm=1).as_text(width))
     assert max(map(shown_width, text.splitlines())) <= width
 
 

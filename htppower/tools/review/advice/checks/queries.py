@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
+from htppower.tools.report.words import sentence, three_digits, time
 from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.own_settings import kept_up, lacks, recorded_runtime, sustain_us
 from htppower.tools.review.advice.rules import FIRST_QUERY, SLOW_TOKENS
 from htppower.tools.review.advice.statistics import median, present
-from htppower.tools.review.advice.words import rate, sentence, time
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.numbers import Numbers
@@ -92,9 +92,9 @@ def slow_tokens(numbers: Numbers) -> Advice | Nothing:
     known = [(what, per_s, slow) for what, per_s, slow in rates if per_s is not None]
     if not known:
         return Nothing(SLOW_TOKENS, "needs rates of a language model: tokens per second")
-    said = [f"{rate(per_s)} {what} a second" for what, per_s, _ in known]
+    said = [f"{three_digits(per_s)} {what} a second" for what, per_s, _ in known]
     evidence = tuple(
-        f"{rate(per_s)} {what} per second; the slowest measured elsewhere is {slow:g}."
+        f"{three_digits(per_s)} {what} per second; the slowest measured elsewhere is {slow:g}."
         for what, per_s, slow in known
         if per_s < slow
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.tools.report.words import percent, time
 from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.own_settings import (
@@ -18,7 +19,6 @@ from htppower.tools.review.advice.own_settings import (
     recorded_runtime,
 )
 from htppower.tools.review.advice.rules import POLLING, WAKE_UP
-from htppower.tools.review.advice.words import percent, time
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.numbers import Numbers

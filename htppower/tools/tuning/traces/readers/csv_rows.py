@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import TraceError
-from htppower.tools.tuning.counted import counted
+from htppower.tools.report.words import counted
 from htppower.tools.tuning.traces.collected import LONGEST_US, Inferences, left_out
 
 if TYPE_CHECKING:

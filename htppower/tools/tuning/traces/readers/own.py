@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from htppower.tools.tuning.counted import counted
+from htppower.tools.report.words import counted
 from htppower.tools.tuning.traces.collected import LONGEST_US, Inferences, span_us
 from htppower.tools.tuning.traces.readers.chrome_events import events
 from htppower.tools.tuning.traces.readers.own_lines import UsualLines

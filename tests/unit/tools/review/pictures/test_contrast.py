@@ -11,8 +11,8 @@ import pytest
 from support.dry_runs import dry_run, parsed
 
 from htppower.profiles.loading import load_profile
-from htppower.tools.review.pictures.page import page
-from htppower.tools.review.pictures.style import SVG as STYLE
+from htppower.tools.report.as_html import as_html
+from htppower.tools.report.svg import STYLE
 from htppower.tools.review.pictures.svg import as_svg
 from htppower.tools.review.pictures.timeline import timeline
 
@@ -89,7 +89,7 @@ def test_every_text_of_a_picture_stands_out(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_of_a_page_stands_out(scheme: str) -> None:
     """The text colours of a page reach 4.5:1 on its ground, and on a row under the pointer."""
-    style = page("", "").split("<style>")[1].split("</style>")[0]
+    style = as_html((), "", "").split("<style>")[1].split("</style>")[0]
     colours = _schemes(style)[scheme]
     for ink, ground in itertools.product(("ink", "faint"), ("ground", "box")):
         assert _contrast(colours[ink], colours[ground]) >= ENOUGH, (ink, ground)

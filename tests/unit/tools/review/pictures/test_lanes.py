@@ -74,7 +74,7 @@ def test_disable_is_drawn_as_no_vote() -> None:
     assert list(_labels(root, 0)) == ["no vote"]
     assert len(_in_lane(root, "core", "target no-vote")) == len(_in_lane(root, "bus", "target no-vote")) == 1
     assert not [element for element in root.iter() if element.get("class") in {"target", "range"}]
-    assert "<title>no vote (DISABLE) from 0 ms</title>" in svg
+    assert "<title>no vote (DISABLE) from 0 us</title>" in svg
     assert ">no vote: a target of DISABLE</text>" in svg
 
 
@@ -119,7 +119,7 @@ def test_a_step_has_a_tip_where_it_is() -> None:
     """The tip of a step has its corners and time, and covers the step."""
     root = _drawn("balanced", 0, 10_000, 10_000)
     (first, second, *_) = (rect for rect in _in_lane_rects(root, "core") if rect.find(f"{SVG}title") is not None)
-    assert first.findtext(f"{SVG}title") == "NOM_PLUS from 0 ms"
+    assert first.findtext(f"{SVG}title") == "NOM_PLUS from 0 us"
     assert second.findtext(f"{SVG}title") == "SVS2 / SVS / SVS from 10 ms"
     width = 10 / 30 * (RIGHT - LEFT)
     assert float(first.get("x", "0")) == LEFT

@@ -93,6 +93,5 @@ def test_the_strips_are_what_is_in_force() -> None:
 
 
 def test_without_votes_there_is_no_strip() -> None:
-    """A profile without votes has no strip, and hundreds of inferences merge into a block."""
+    """A profile without votes has no strip."""
     assert strips(as_svg(timeline(dry_run("system_settings")))) == {}
-    assert "changes</title>" in as_svg(timeline(dry_run("balanced", 300)))

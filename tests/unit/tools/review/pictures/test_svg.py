@@ -10,10 +10,12 @@ import pytest
 from support.dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 
 from htppower.backends import SimulatedHtp
+from htppower.events import Phase
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.tools.review.pictures.axis import spell_time, time_axis
-from htppower.tools.review.pictures.elements import width_of
+from htppower.tools.report.svg import width_of
+from htppower.tools.report.words import duration
+from htppower.tools.review.pictures.axis import time_axis
 from htppower.tools.review.pictures.svg import as_svg, describe
 from htppower.tools.review.pictures.timeline import timeline
 
@@ -73,7 +75,7 @@ def test_the_description_says_what_it_leaves_out(inferences: int, told: int, lef
     drawn = timeline(dry_run("balanced", inferences))
     parts = describe(drawn).split("; At ", 1)[1].split("; ")
     assert len(parts) + 1 == told + bool(left_out)
-    assert parts[-1] == f"At {spell_time(drawn.end_us)}: core no vote, bus no vote, HMX no vote."
+    assert parts[-1] == f"At {duration(drawn.end_us)}: core no vote, bus no vote, HMX no vote."
     assert [part for part in parts if " more" in part] == ([left_out] if left_out else [])
 
 
@@ -128,10 +130,10 @@ def test_a_name_stands_between_the_cuts_of_its_band() -> None:
     assert first + 6 < x - half < x + half < second - 6
 
 
-@pytest.mark.parametrize(("inferences", "drawn"), [(3, True), (1000, False)])
-def test_the_legend_names_what_is_seen(inferences: int, drawn: bool) -> None:
+@pytest.mark.parametrize(("gap_us", "drawn"), [(10_000, True), (1, False)])
+def test_the_legend_names_what_is_seen(gap_us: int, drawn: bool) -> None:
     """The legend has a range only if it is wide enough to be visible."""
-    assert ("min to max" in _texts(as_svg(timeline(dry_run("burst", inferences))))) is drawn
+    assert ("min to max" in _texts(as_svg(timeline(dry_run("burst", 3, 5000, gap_us))))) is drawn
 
 
 def test_there_are_as_many_zigzags_as_cuts() -> None:
@@ -167,11 +169,18 @@ def test_a_profile_without_votes_says_so() -> None:
 
 
 @pytest.mark.parametrize("profile", ["burst", "balanced"])
-def test_a_thousand_inferences_are_drawn_as_one(profile: str) -> None:
-    """The picture's size does not grow with the inferences: those that are too narrow merge."""
-    svg = as_svg(timeline(dry_run(profile, 1000)))
-    assert len(svg) < 30_000
-    assert "1000 x INFERENCE" in _words(svg)
+def test_of_a_thousand_inferences_the_first_are_drawn(profile: str) -> None:
+    """The picture shows 20 inferences, with what is in force then, and says where the others are."""
+    whole = timeline(dry_run(profile, 1000))
+    svg = as_svg(whole)
+    assert len(svg) < 60_000
+    assert svg.count('class="phase INFERENCE"') == 20 + 1  # and the sample of the legend
+    assert "20 inferences; 980 more are in the trace" in _words(svg)
+    drawn = whole.begin(20)
+    assert drawn.end_us == [span.begin_us for span in whole.phases if span.phase is Phase.INFERENCE][20]
+    for lane, part in zip(whole.lanes, drawn.lanes, strict=True):
+        assert part.at(drawn.end_us - 1) == lane.at(drawn.end_us - 1)
+    assert "980 more" not in as_svg(timeline(dry_run(profile, 20)))
 
 
 @pytest.mark.parametrize("inferences", [0, 1, 10, 300, 1000])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import numpy as np
 import pytest
 
-from htppower.tools.review.tuning.chart import Chart, Scale
 from htppower.tools.review.tuning.charts import cost_chart, gap_chart
 from htppower.tools.tuning.models.file import load_device_model
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace
@@ -33,32 +31,6 @@ def test_what_is_marked_lies_on_the_curve() -> None:
     curve = [(float(a), float(b)) for a, b in re.findall(rf"[ML]{_NUMBER}[, ]{_NUMBER}", line[1])]
     at, height = zip(*curve, strict=True)
     assert float(np.interp(x, at, height)) == pytest.approx(y, abs=2)
-
-
-@pytest.mark.parametrize("logarithmic", [True, False])
-def test_ticks_lie_on_the_scale(logarithmic: bool) -> None:
-    """For any values, the ticks are within the scale."""
-    scale = Scale.of([3, 4_700], str, logarithmic=logarithmic)
-    assert scale.ticks()
-    assert all(0 <= scale.place(each) <= 1 for each in scale.ticks())
-
-
-def test_words_at_the_top_do_not_touch() -> None:
-    """For any two lines, the words are below each other, or apart."""
-    scale = Scale.of([20_000, 500_000], str, logarithmic=True)
-    words = ("advised 74.596 ms", "now 300 ms")
-    text = re.compile(rf'<text [^>]*x="{_NUMBER}" y="{_NUMBER}" text-anchor="(\w+)">({"|".join(words)})<')
-    for first, second in itertools.product(range(30_000, 500_000, 20_000), repeat=2):
-        chart = Chart("gaps", "", ("length", scale), ("gaps", Scale(0, 10, False, str)))
-        chart.across(first, "advised", words[0])
-        chart.across(second, "now", words[1])
-        places: list[tuple[float, float, float]] = []
-        for x, y, anchor, said in text.findall(chart.svg()):
-            # A letter of 11 px is about 6 px wide.
-            left = float(x) - 6 * len(said) * {"start": 0, "middle": 0.5, "end": 1}[anchor]
-            places.append((left, left + 6 * len(said), float(y)))
-        (begin, end, y), (other_begin, other_end, other_y) = places
-        assert abs(y - other_y) >= 12 or end <= other_begin or other_end <= begin
 
 
 def _tuned(gaps_us: list[int]) -> Tuned:
@@ -87,17 +59,6 @@ def test_energies_that_hardly_differ_are_told_apart_on_their_axis() -> None:
     ticks = re.findall(r'text-anchor="end">([\d.]+ kJ)<', svg)
     assert len(ticks) > 2
     assert len(set(ticks)) == len(ticks)
-
-
-def test_words_beside_points_do_not_touch() -> None:
-    """If two points are in one place, the words are below each other."""
-    scale = Scale.of([2_000, 9_000], str, logarithmic=True)
-    for x in (2_000, 8_900):
-        chart = Chart("front", "", ("p99", scale), ("energy", Scale(0, 10, False, str)))
-        chart.mark(x, 5.0, "now", "now", "")
-        chart.mark(x, 5.1, "advised", "advised", "")
-        now, advised = (float(y) for y in re.findall(r'<text class="said-[^>]*y="([\d.]+)"', chart.svg()))
-        assert abs(now - advised) >= 12
 
 
 @pytest.mark.parametrize(

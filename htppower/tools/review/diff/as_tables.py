@@ -1,0 +1,57 @@
+"""A comparison as tables, which the page has, and the Markdown for a comment on a pull request."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from htppower.profiles.discovery import shown_path
+from htppower.tools.report.as_markdown import as_markdown
+from htppower.tools.report.blocks import Heading, Lines, Paragraph, Table
+from htppower.tools.review.diff.as_text import cause_text, old_text, side_by_side, summary
+from htppower.tools.review.diff.effects import Effect
+from htppower.tools.review.diff.in_words import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from htppower.tools.report.blocks import Block
+    from htppower.tools.review.diff.change import Change
+    from htppower.tools.review.diff.compare import Comparison
+    from htppower.tools.review.diff.runs import RunPair
+
+HEAD = ("profile", "when", "field", "old", "new", "where")
+
+
+def as_comment(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
+    """Return the comparison as Markdown, with the dry runs as text."""
+    beside = (Lines(functools.partial(side_by_side, pair)) for pair in runs or ())
+    return as_markdown((Heading("Power profiles", 1), *tables(comparison), *beside))
+
+
+def tables(comparison: Comparison) -> Iterator[Block]:
+    """Yield the comparison in a line, and a table for each effect, and for what is added, removed and renamed."""
+    yield Paragraph(summary(comparison))
+    yield from map(Paragraph, in_words(comparison))
+    for effect in Effect:
+        rows = [(", ".join(shared.names), *_cells(shared.change)) for shared in comparison.shared(effect)]
+        if rows:
+            yield Heading(effect.value.capitalize(), 3)
+            yield Table("What changed", HEAD, rows, "changes")
+    for word, names in (("Added", comparison.added), ("Removed", comparison.removed)):
+        if names:
+            yield Heading(word, 3)
+            yield Table(word, ("name", "file"), ((name, shown_path(path)) for name, path in names.items()))
+    if comparison.renamed:
+        yield Heading("Renamed", 3)
+        renamed = ((each.old, each.new, shown_path(each.path)) for each in comparison.renamed)
+        yield Table("Renamed", ("old name", "new name", "file"), renamed)
+    for addition in comparison.additions:
+        yield Heading(addition.says, 3)
+        if addition.changes:
+            changes = ((each.effect.value, *_cells(each)) for each in addition.changes)
+            yield Table(addition.says, ("effect", *HEAD[1:]), changes, "changes")
+
+
+def _cells(change: Change) -> tuple[str, ...]:
+    return change.when, change.field, old_text(change), change.new, cause_text(change.cause)

@@ -1,0 +1,71 @@
+"""The content of a trace in each of its forms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.tools.report.as_html import as_html
+from htppower.tools.report.as_text import as_text
+from htppower.tools.report.blocks import Bars, Heading, Pairs, Paragraph, Picture, Table
+from htppower.tools.report.layout import WIDTH
+from htppower.tools.report.words import percent, time
+from htppower.tools.review.traces.as_json import as_json
+from htppower.tools.review.traces.picture import as_svg
+from htppower.tools.review.traces.words import TIME_OUT_HEADINGS, facts, headline, more_sessions, time_outs, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.tools.report.blocks import Block
+    from htppower.tools.tuning.traces.describe import SessionDescription, TraceDescription
+    from htppower.tools.tuning.traces.trace import Trace
+
+_FOOT = "It reads a trace; nothing was sent to hardware."
+# The most sessions to show. The rest are in the JSON.
+_MOST_TOLD = {"text": 12, "html": 40}
+# The most rows of a histogram. Neighbours are counted together.
+_MOST_ROWS = 14
+
+
+def render(trace: Trace, described: TraceDescription, form: str, width: int = WIDTH) -> str:
+    """Return a trace as ``text`` of a width, ``json``, ``html`` or ``svg``."""
+    if form == "json":
+        return as_json(described)
+    if form == "svg":
+        return as_svg(trace, described)
+    if form == "html":
+        return as_html(_blocks(trace, described, form), f"Trace: {described.source}", _FOOT)
+    return as_text(_blocks(trace, described, form), width)
+
+
+def _blocks(trace: Trace, described: TraceDescription, form: str) -> Iterator[Block]:
+    yield Heading(described.source, 1)
+    yield Paragraph(headline(described))
+    yield Pairs(("note", note) for note in described.notes)
+    if form == "html":
+        says = "When inferences ran, and how long the gaps between them are"
+        yield Picture(as_svg(trace, described, head=False), says)
+    most = _MOST_TOLD[form]
+    for session in described.sessions[:most]:
+        yield Heading(title(session))
+        yield Pairs(facts(session))
+        # The picture has the histogram of a page.
+        if form == "text":
+            yield _histogram(session)
+        yield Table("The effect of a fixed sustain time", TIME_OUT_HEADINGS, time_outs(session), numbers=True)
+    if len(described.sessions) > most:
+        yield Paragraph(more_sessions(len(described.sessions) - most, "shown"))
+
+
+def _histogram(session: SessionDescription) -> Bars:
+    """Return a bar for each length of gaps."""
+    octaves = session.octaves
+    step = -(-len(octaves) // _MOST_ROWS) or 1
+    groups = [octaves[place : place + step] for place in range(0, len(octaves), step)]
+    counts = [sum(each.count for each in group) for group in groups]
+    total, most = sum(counts), max(counts, default=0)
+    rows = [
+        ((f"{time(group[0].from_us)} to {time(group[-1].to_us)}", f"{count:,}", percent(count / total)), count / most)
+        for group, count in zip(groups, counts, strict=True)
+    ]
+    return Bars("Gaps by length", rows)
