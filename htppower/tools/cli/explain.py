@@ -11,6 +11,7 @@ from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.discovery import IS_A_FOLDER, Folders, shown_path
 from htppower.profiles.fields import UNSET
 from htppower.profiles.names import LISTED_FIRST
+from htppower.rules.rule import MINE
 from htppower.tools.cli.completion import values as completion
 from htppower.tools.cli.help import Command
 from htppower.tools.cli.options import folders_option, format_option
@@ -172,8 +173,6 @@ def _subject(subject: Subject, width: int) -> Iterator[str]:
 
 def _files(label: str, files: Mapping[str, str], width: int) -> Iterator[str]:
     """Yield files, with their names if there are several, or if the name is not the usual one."""
-    from htppower.tools.review.explain.texts.rule_text import MINE  # noqa: PLC0415 - not needed for fields
-
     names = len(files) > 1 or MINE not in files
     lines = [line for name, text in files.items() for line in _file(name if names else "", text)]
     margin = " " * (LABEL + 2)
