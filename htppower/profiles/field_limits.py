@@ -14,6 +14,7 @@ import attrs
 from htppower.errors import Finding, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.shares import is_share
+from htppower.votes.option import Limits
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -71,10 +72,20 @@ class Wanted(NamedTuple):
 
 ANYTHING = Wanted()
 
-# Ranges of votes that no rule checks, and votes that may be omitted.
+
+def _unchecked(limits: Limits | None) -> tuple[int, int] | None:
+    """Return a range that no rule checks, so that the reader of the file does."""
+    return None if limits is None or limits.rule else (limits.low, limits.high)
+
+
+# The ranges of votes that no rule checks, and the votes that may be omitted.
 _OF_VOTES: dict[tuple[type[Any], str], Wanted] = {
-    **{at: Wanted(limits=(limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule},
-    **{(VoteSet, name): Wanted(optional=True, may_be_unset=True) for name, about in BY_FIELD.items() if about.optional},
+    **{at: Wanted(limits=_unchecked(limits)) for at, limits in LIMITS.items()},
+    **{
+        (VoteSet, name): Wanted(limits=_unchecked(about.limits), optional=True, may_be_unset=True)
+        for name, about in BY_FIELD.items()
+        if about.optional
+    },
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.errors import Finding
 from htppower.rules.check_parts import both_forms, disorder, hvx_at, hvx_to_state, in_any_form, missing, resulting_hvx
 from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, my_votes, rule
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from htppower.errors import Finding
 from htppower.rules.check_parts import disorder, hvx_at, hvx_to_state, resulting_hvx
 from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, Rule, my_votes, rule
 from htppower.votes.corners import ExpandedCorner
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from htppower.errors import Finding
 from htppower.rules.check_parts import both_forms, disorder, in_any_form, missing
 from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, my_votes, rule
 from htppower.votes.clock_votes import DcvsV3
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 from htppower.votes.vote_set import LIMITS
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from htppower.rules.check_parts import hvx_at
 from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, Rule, mine, my_votes, rule
 from htppower.votes.clock_votes import DcvsV3Exp
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
-from htppower.votes.option import Option
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import VOTE_OPTIONS, Option
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:

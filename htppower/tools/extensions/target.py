@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile
     from htppower.tools.extensions.extension_file import ExtensionFile
-    from htppower.votes.option import Option
+    from htppower.votes.options import Option
     from htppower.votes.vote_set import VoteSet
 
 _ARCH = re.compile(r"v([0-9]{1,4})")

@@ -11,7 +11,7 @@ from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES, SYSTE
 from htppower.profiles.profile import Lowering, Profile, is_held
 from htppower.rules import table as rules
 from htppower.votes.field_repr import field_repr
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -41,7 +41,6 @@ _CENG = ("votes", "ceng")
 _POLLING = tuple(
     ("votes", about.field) for about in VOTE_OPTIONS.values() if about.process_wide and about.taken_back is not None
 )
-_ADAPTIVE = ("votes", "adaptive_polling_time_us")
 _STATE = "states/low.yaml"
 _LOW = {_STATE: "state: low\nextends: relaxed\n", MINE: "profile: mine\nextends: burst\nrelax: {to: low}\n"}
 
@@ -138,16 +137,17 @@ _REV_2 = _review(
 def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     """REV-2: a finding for each field, against the nearest profile above that costs less.
 
-    If HMX follows the core, its cost is part of the core's and not reported again. Adaptive polling is not compared
-    with a profile that does not poll.
+    If HMX follows the core, its cost is part of the core's and not reported again. A vote is not compared with a
+    profile in which it has no effect.
     """
     above = [(other, _costs(other.votes)) for other in shelf.above(profile) if other.votes]
     follows = profile.votes.hmx_v2 in (None, HMX_DEFAULT)
     for at, cost in _costs(profile.votes).items():
         if follows and at == _HMX:
             continue
+        needs = BY_FIELD[at[1]].needs
         for other, theirs in above:
-            if theirs[at] < cost and (at != _ADAPTIVE or theirs[at]):
+            if theirs[at] < cost and (needs is None or other.votes.get(needs)):
                 ours, less = (spell(_value(votes, at)) for votes in (profile.votes, other.votes))
                 message = f"{at[-1]} {ours} costs more than {less} of {other.name}, which is above"
                 hint = f"no more than {other.name}, or extend a higher profile"

@@ -12,8 +12,7 @@ from htppower.tools.review.durations import duration
 from htppower.tools.review.layout import WIDTH, flowed, labelled
 from htppower.tools.review.styled import styled
 from htppower.votes.native import native_config
-from htppower.votes.option import Option
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import VOTE_OPTIONS, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.profiles.profile import Lowering
 from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
