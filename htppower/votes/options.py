@@ -305,3 +305,8 @@ BY_CLASS: Mapping[type[Any], VoteOption] = MappingProxyType(
 )
 # The RPC options act on the whole process, whichever id carries them (Hexagon SDK, FastRPC).
 PROCESS_WIDE = frozenset(each.option for each in _TABLE if each.process_wide)
+
+
+def needing(option: Option) -> tuple[Option, ...]:
+    """Return the options that have no effect without a vote on this one."""
+    return tuple(about.option for about in _TABLE if about.needs is option)
