@@ -13,7 +13,7 @@ from docs.tables import made_table
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.tools.cli.main import main as command
-from htppower.tools.review.settings_check.rules import SETTINGS_RULES
+from htppower.tools.review.settings_rules import SETTINGS_RULES
 from htppower.tools.runtimes.catalogue import NAMES, runtime
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from htppower.tools.review.extension_lint.harm_rules import HARM_RULES
 from htppower.tools.review.extension_lint.parser_rules import PARSER_RULES
 from htppower.tools.review.lint import review_rules
 from htppower.tools.review.lint.file_rules import FILE_RULES, MODEL_RULES, SUPPRESSION_RULES
-from htppower.tools.review.settings_check.rules import SETTINGS_RULES
+from htppower.tools.review.settings_rules import SETTINGS_RULES
 
 if TYPE_CHECKING:
     from htppower.errors import Finding, KeyPath
