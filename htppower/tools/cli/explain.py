@@ -17,8 +17,7 @@ from htppower.tools.cli.help import Command
 from htppower.tools.cli.options import folders_option, format_option
 from htppower.tools.cli.terminal import echo
 from htppower.tools.review.durations import duration
-from htppower.tools.review.explain.explained import NoSuchField, choose, with_rules_of_options
-from htppower.tools.review.explain.named import explained_by_name
+from htppower.tools.review.explain.explained import NoSuchField, choose, explained_by_name, with_rules_of_options
 from htppower.tools.review.explain.subjects import alike, subjects_of
 from htppower.tools.review.layout import LABEL, flowed, labelled, shown_width, terminal_width, wrapped
 from htppower.tools.review.lint.catalogue import CATALOGUE

@@ -28,7 +28,7 @@ def command(folder: str, check: bool) -> None:
 
     The first line of a file names its schema for an editor: # yaml-language-server: $schema=DIR/profile.json
     """
-    from htppower.tools.review.json_schema.schema import FILES, json_schema  # noqa: PLC0415 - not needed for a usage error
+    from htppower.tools.review.json_schema import FILES, json_schema  # noqa: PLC0415 - not needed for a usage error
 
     made = {Path(folder) / f"{name}.json": json.dumps(json_schema(name), indent=2) + "\n" for name in FILES}
     stale = {path: text for path, text in made.items() if not _is_in(path, text)}
