@@ -14,7 +14,7 @@ from htppower.control.core import state_machine
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.document import STATUS
-from htppower.tools.review.explain.texts.codes import CODE_TEXTS
+from htppower.tools.review.explain.code_texts import CODE_TEXTS
 from htppower.votes.native_codes import SUCCESS, code_name, known_codes, what_to_do
 
 if TYPE_CHECKING:

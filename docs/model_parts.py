@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from docs.tables import made_table
 from htppower.profiles.field_limits import declared
-from htppower.rules.model_rules import MODEL_RULES
-from htppower.tools.review.explain.texts.model_texts import MODEL_TEXTS
+from htppower.tools.review.lint.file_rules import MODEL_RULES
 from htppower.tools.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model
 from htppower.tools.tuning.models.model import LIMITS_OF_VALUES, DeviceModel, Quantity
 from htppower.tools.tuning.models.text import number
@@ -61,7 +60,7 @@ def _range(quantity: Quantity) -> str:
 
 
 def _rules() -> str:
-    rows = [(f"`{rule.id}`", rule.says, rule.breach.value, MODEL_TEXTS[rule.id].why) for rule in MODEL_RULES]
+    rows = [(f"`{rule.id}`", rule.says, rule.breach.value, rule.why) for rule in MODEL_RULES]
     return made_table(("Id", "Rule", "What follows", "Why"), rows)
 
 

@@ -12,7 +12,7 @@ from htppower.profiles.fields import profile_fields, spell, vote_fields
 from htppower.profiles.file_format import BreakEvenFields, ColdStartsFields, ProfileFields, RelaxFields, ThenFields
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
-from htppower.tools.review.json_schema.schema import said_of_fields
+from htppower.tools.review.json_schema import said_of_fields
 from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import LIMITS, VoteSet

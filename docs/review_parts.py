@@ -14,13 +14,18 @@ from click.testing import CliRunner
 
 from docs import rule_parts
 from htppower.profiles.discovery import shipped_folder
+from htppower.rules.rule import Family
 from htppower.tools.cli.main import main as command
-from htppower.tools.review.lint import catalogue
+from htppower.tools.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from htppower.rules.rule import Rule
+
+
+def _rules(family: Family) -> list[Rule]:
+    return [rule for rule in CATALOGUE.values() if rule.family is family]
 
 
 def _rows(entries: Iterable[Rule]) -> str:
@@ -78,10 +83,10 @@ def _console(typed: str, said: list[str]) -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "review-rules": lambda: _rows(catalogue.REVIEW_RULES),
-    "review-messages": lambda: rule_parts.messages(entry.id for entry in catalogue.REVIEW_RULES),
-    "suppression-rules": lambda: _rows(catalogue.SUPPRESSION_RULES),
-    "suppression-messages": lambda: rule_parts.messages(entry.id for entry in catalogue.SUPPRESSION_RULES),
+    "review-rules": lambda: _rows(_rules(Family.REVIEW)),
+    "review-messages": lambda: rule_parts.messages(_rules(Family.REVIEW)),
+    "suppression-rules": lambda: _rows(_rules(Family.SUPPRESSION)),
+    "suppression-messages": lambda: rule_parts.messages(_rules(Family.SUPPRESSION)),
     "walk-lint": functools.partial(_walk, "lint", "profiles", "--strict"),
     "walk-diff": functools.partial(_walk, "diff", "before", "profiles", shown="diff --against main"),
     "walk-timeline": functools.partial(

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from docs.tables import made_table
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
-from htppower.rules.settings_rules import SETTINGS_RULES
 from htppower.tools.cli.main import main as command
+from htppower.tools.review.settings_rules import SETTINGS_RULES
 from htppower.tools.runtimes.catalogue import RUNTIMES
 
 if TYPE_CHECKING:

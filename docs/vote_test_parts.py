@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from docs.console import EXAMPLES, console
 from docs.tables import made_table
 from htppower.profiles.field_limits import tags
-from htppower.tools.review.json_schema.schema import said_of, said_of_fields
+from htppower.tools.review.json_schema import said_of, said_of_fields
 from htppower.tools.review.vote_tests.fields import ExpectFields, StepFields
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from htppower.errors import VoteRejected
-    from htppower.votes.option import Option
+    from htppower.votes.options import Option
     from htppower.votes.vote_set import VoteSet
 
 

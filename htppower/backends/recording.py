@@ -10,7 +10,7 @@ from htppower.backends.base import MonotonicClock
 from htppower.backends.whole_lock import whole_lock
 from htppower.errors import BackendUnavailable, VoteRejected
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG, SUCCESS
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

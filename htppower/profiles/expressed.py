@@ -15,6 +15,7 @@ from htppower.profiles.names import own_name
 from htppower.profiles.profile import is_held
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
+from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -27,20 +28,18 @@ _NO_VOTE = "no vote"
 _OF_THE_PROCESS = "no vote: it stays as it is in the process"
 _HELD = "votes stay up from INIT until the model is released"
 
+_PROCESS_WIDE = tuple(about for about in VOTE_OPTIONS.values() if about.process_wide)
 # What a runtime does instead of a vote that it does not send, if that needs an explanation.
 _WITHOUT_VOTE: Mapping[KeyPath, str] = MappingProxyType(
-    {
-        ("votes", "rpc_polling_time_us"): _OF_THE_PROCESS,
-        ("votes", "adaptive_polling_time_us"): _OF_THE_PROCESS,
-    }
+    {("votes", about.field): _OF_THE_PROCESS for about in _PROCESS_WIDE if about.taken_back is not None}
 )
 # Votes that equal the state without a vote, so that omitting them changes nothing (rules HMX-4, RPC-5).
 _AS_WITHOUT_VOTE: Mapping[KeyPath, Any] = MappingProxyType(
     {
         ("votes", "hmx_v2"): HMX_DEFAULT,
         ("votes", "dcvs_v3", "sleep_disable"): False,
-        ("votes", "rpc_control_latency_us"): 0,
         ("votes", "ddr_perf_mode"): False,
+        **{("votes", about.field): 0 for about in _PROCESS_WIDE if about.taken_back is None},
     }
 )
 _CORNERS = tuple(VoltageCorner)
@@ -168,11 +167,7 @@ def _lost(at: KeyPath, says: str, instead: str) -> Lost:
 
 def _with_what_stays(lowered: VoteSet, raised: VoteSet) -> VoteSet:
     """Return the votes of a power state, with the raised values of process-wide settings that it leaves unset."""
-    stays = {
-        name: getattr(raised, name)
-        for name in ("rpc_polling_time_us", "adaptive_polling_time_us")
-        if getattr(lowered, name) is None
-    }
+    stays = {name: getattr(raised, name) for _, name in _WITHOUT_VOTE if getattr(lowered, name) is None}
     return attrs.evolve(lowered, **stays)
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import enum
     from collections.abc import Iterable, Mapping
 
+    from htppower.votes.option import Limits
+
 # The name of a profile, a power state or a test. It is printed, and must not control a terminal.
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
@@ -87,10 +89,20 @@ class Wanted:
 
 ANYTHING = Wanted()
 
-# Ranges of votes that no rule checks, and votes that may be omitted.
+
+def _unchecked(limits: Limits | None) -> tuple[int, int] | None:
+    """Return a range that no rule checks, so that the reader of the file does."""
+    return None if limits is None or limits.rule else (limits.low, limits.high)
+
+
+# The ranges of votes that no rule checks, and the votes that may be omitted.
 _OF_VOTES: dict[tuple[type[Any], str], Wanted] = {
-    **{at: Wanted(limits=(limits.low, limits.high)) for at, limits in LIMITS.items() if not limits.rule},
-    **{(VoteSet, name): Wanted(optional=True, may_be_unset=True) for name, about in BY_FIELD.items() if about.optional},
+    **{at: Wanted(limits=_unchecked(limits)) for at, limits in LIMITS.items()},
+    **{
+        (VoteSet, name): Wanted(limits=_unchecked(about.limits), optional=True, may_be_unset=True)
+        for name, about in BY_FIELD.items()
+        if about.optional
+    },
 }
 
 

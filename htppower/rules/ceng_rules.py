@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.errors import Finding
 from htppower.rules.check_parts import both_forms, disorder, hvx_at, hvx_to_state, in_any_form, missing, resulting_hvx
-from htppower.rules.rule import Breach, Needs, rule
-from htppower.votes.option import Option
+from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, my_votes, rule
+from htppower.votes.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from htppower.rules.case import Case
 
 _CENG = (("votes", "ceng"), ("votes", "ceng_exp"))
+_CENG_VOTE = "ceng: {min: SVS, target: NOM, max: NOM, perf_mode: HIGH}"
+_CENG_EXP_VOTE = "ceng_exp: {min: SVS, target: NOM, max: NOM, perf_mode: HIGH}"
 
 
 @rule(
@@ -22,6 +24,11 @@ _CENG = (("votes", "ceng"), ("votes", "ceng_exp"))
     "CENG votes need Hexagon V75 or later; in expanded corners, V85 or later.",
     Breach.DEGRADES,
     "vendor, CENG note 1, CENG_EXP note 1; measured: 13004, on V89 too",
+    why="Older architectures have no vote on the compression engine: it stays at its lowest corner.",
+    mend="Leave ceng out if the profile also runs on older architectures.",
+    wrong=my_votes(_CENG_VOTE),
+    right=my_votes("ceng: unset"),
+    lint=("--arch", "V73"),
     needs=(Needs.PLATFORM,),
     fields=_CENG,
 )
@@ -36,8 +43,13 @@ def _architecture(case: Case) -> Iterator[Finding]:
     "There is no CENG vote without an active HVX vote on that id.",
     Breach.ERROR,
     "vendor, CENG notes 3 and 4; measured: 13001",
+    why="The library refuses a vote on the compression engine unless the HVX vote is active.",
+    mend="Vote a core or bus corner above DISABLE, or leave ceng unset.",
+    wrong=my_votes(f"dcvs_v3: {{core: DISABLE, bus: DISABLE}}, {_CENG_VOTE}"),
+    right=my_votes(f"dcvs_v3: {{core: NOM}}, {_CENG_VOTE}"),
     needs=(Needs.FIELDS, Needs.IN_FORCE),
     fields=(("votes", "dcvs_v3_exp"), *_CENG),
+    schema=(IfThen({"dcvs_v3": UNSET}, {"ceng": UNSET, "ceng_exp": UNSET}, or_left_out={"dcvs_v3_exp": UNSET}),),
 )
 def _needs_hvx(case: Case) -> Iterator[Finding]:
     hvx = resulting_hvx(case)
@@ -58,8 +70,13 @@ def _needs_hvx(case: Case) -> Iterator[Finding]:
     "The CENG vote has one form: ceng or ceng_exp.",
     Breach.ERROR,
     "vendor, CENG_EXP note 4; measured: 13001 in one call",
+    why="Both forms vote on the same clock, and the library refuses the two in one call.",
+    mend="Leave one of them unset.",
+    wrong=my_votes(f"{_CENG_VOTE}, {_CENG_EXP_VOTE}"),
+    right=my_votes(_CENG_VOTE),
     needs=(Needs.FIELDS,),
     fields=_CENG,
+    schema=(IfThen({"ceng": OBJECT}, {"ceng_exp": UNSET}),),
 )
 def _one_form(case: Case) -> Iterator[Finding]:
     yield from both_forms("CENG-3", case.votes, Option.CENG, "the CENG vote")
@@ -70,6 +87,13 @@ def _one_form(case: Case) -> Iterator[Finding]:
     "CENG corners keep min <= target <= max in corner order, except for DISABLE.",
     Breach.ERROR,
     "HAP_power; measured: the library does not check it",
+    why=(
+        "Limits that contradict each other can't all be kept. The library accepts them and does not report which it "
+        "drops."
+    ),
+    mend="Put the corners in order, lowest first.",
+    wrong=my_votes("ceng: {min: NOM, target: SVS, max: NOM, perf_mode: HIGH}"),
+    right=my_votes(_CENG_VOTE),
     fields=_CENG,
 )
 def _order(case: Case) -> Iterator[Finding]:
@@ -82,6 +106,3 @@ def _order(case: Case) -> Iterator[Finding]:
 def _asks(clock: Any) -> bool:
     """Return whether a vote on a clock asks for any speed."""
     return clock is not None and clock.target is not None and clock.target.name != "DISABLE"
-
-
-CENG_RULES = (_architecture, _needs_hvx, _one_form, _order)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from htppower.rules.case import Case
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
-    from htppower.votes.option import Option, VoteOption
+    from htppower.votes.option import VoteOption
+    from htppower.votes.options import Option
     from htppower.votes.vote_set import VoteSet
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding
 from htppower.rules.check_parts import disorder, hvx_at, hvx_to_state, resulting_hvx
-from htppower.rules.rule import Breach, Needs, Rule, rule
+from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, Rule, my_votes, rule
 from htppower.votes.corners import ExpandedCorner
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 _HMX = ("votes", "hmx_v2")
 _WITH_HVX = (("votes", "dcvs_v3"), ("votes", "dcvs_v3_exp"), _HMX)
+_HMX_VOTE = "hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: HIGH}"
+
+_DISABLE = {"const": "DISABLE"}
+_NO_TARGET = {**OBJECT, "properties": {"target": _DISABLE}, "required": ["target"]}
+_NO_CORE = {**OBJECT, "properties": {"core": {"anyOf": [_DISABLE, _NO_TARGET]}}, "required": ["core"]}
+_FOLLOWS = {"hmx_v2": {"if": OBJECT, "then": _NO_TARGET}}
 
 
 # The default HMX vote needs no minimum architecture: it applies even if it is not sent (HMX-4).
@@ -26,6 +32,11 @@ _WITH_HVX = (("votes", "dcvs_v3"), ("votes", "dcvs_v3_exp"), _HMX)
     "Explicit HMX votes need Hexagon V75 or later.",
     Breach.DEGRADES,
     "vendor, HMX note 1; measured: 13004",
+    why="Before V75 the HMX clock has no vote of its own: it follows the core clock, whatever the profile votes.",
+    mend="Write hmx_v2: default if the profile also runs on older architectures.",
+    wrong=my_votes(_HMX_VOTE),
+    right=my_votes("hmx_v2: default"),
+    lint=("--arch", "V73"),
     needs=(Needs.PLATFORM,),
     fields=(_HMX,),
 )
@@ -40,6 +51,9 @@ _HVX_FIRST = Rule(
     "The HVX vote is sent before the HMX vote on the same id, in the same call or an earlier one.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 2; measured: 13001",
+    why="The library refuses an HMX vote on an id that has no HVX vote yet.",
+    mend="There is nothing to mend.",
+    said="Nothing in a file can break it: htppower sends the HVX vote first.",
     fields=_WITH_HVX,
     kept_by="votes are always sent in one order, the HVX vote first, also when a call is repeated vote by vote",
 )
@@ -51,8 +65,17 @@ _HVX_FIRST = Rule(
     "There is no HMX vote without an active HVX vote on that id.",
     Breach.ERROR,
     "vendor, HMX notes 3 and 4; measured: 13001",
+    why="The library refuses a vote on the HMX clock unless the HVX vote is active.",
+    mend="Vote a core corner above DISABLE, or leave HMX at its default.",
+    wrong=my_votes(f"dcvs_v3: {{core: DISABLE}}, {_HMX_VOTE}"),
+    right=my_votes("dcvs_v3: {core: DISABLE}, hmx_v2: default"),
     needs=(Needs.FIELDS, Needs.IN_FORCE),
     fields=_WITH_HVX,
+    schema=(
+        IfThen({"dcvs_v3": UNSET}, {"hmx_v2": UNSET}, or_left_out={"dcvs_v3_exp": UNSET}),
+        IfThen({"dcvs_v3": _NO_CORE}, _FOLLOWS),
+        IfThen({"dcvs_v3_exp": _NO_CORE}, _FOLLOWS),
+    ),
 )
 def _needs_hvx(case: Case) -> Iterator[Finding]:
     hmx, hvx = case.votes.hmx_v2, resulting_hvx(case)
@@ -71,6 +94,9 @@ _DEFAULT = Rule(
     "Without an HMX vote, the default (pick default) applies.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 5",
+    why="An id that has never had an HMX vote runs HMX with its core clock.",
+    mend="There is nothing to mend.",
+    said="Nothing in a file can break it: hmx_v2: unset sends nothing.",
     kept_by="an unset hmx_v2 sends nothing, and the DSP's default is pick default",
     fields=(_HMX,),
 )
@@ -81,6 +107,12 @@ _DEFAULT = Rule(
     "An explicit HMX vote stays until pick default is voted: lowering and every later profile must state an HMX vote.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 6",
+    why=(
+        "An explicit HMX vote outlives the profile that cast it: a power state without an HMX vote would leave the "
+        "matrix unit up."
+    ),
+    mend="There is nothing to mend in a file; in calls of your own, send the HMX default (pick default).",
+    said="Nothing in a file can break it: htppower adds the default to votes that leave HMX out.",
     kept_by="the ledger adds pick default to a set that does not replace an explicit HMX vote",
     needs=(Needs.IN_FORCE,),
     fields=(_HMX,),
@@ -97,6 +129,9 @@ def _reverted(case: Case) -> Iterator[Finding]:
     "Changing or reverting the HMX vote is valid while the id has a valid HVX vote.",
     Breach.ERROR,
     "vendor, HMX note 7",
+    why="The library refuses to change or revert an HMX vote on an id whose HVX vote is gone or DISABLE.",
+    mend="Send the HVX vote in the same call.",
+    said="A call with only another hmx_v2, on an id whose HVX vote is DISABLE. No file leads to one.",
     needs=(Needs.IN_FORCE,),
     fields=(_HMX,),
 )
@@ -114,6 +149,9 @@ _DESTROYED = Rule(
     "Destroying the id removes every vote on it, HMX included.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 8",
+    why="A destroyed id has no votes, so closing a session takes back all its votes.",
+    mend="There is nothing to mend.",
+    said="Nothing in a file can break it: session.close() destroys the ids.",
     kept_by="closing a session destroys its ids, and the ledger forgets these ids",
     fields=(_HMX,),
 )
@@ -124,6 +162,13 @@ _DESTROYED = Rule(
     "HMX corners are expanded corners with min <= target <= max.",
     Breach.ERROR,
     "measured: 13001 for legacy corners from QAIRT 2.50 on",
+    why=(
+        "HMX knows expanded corners only, and limits that contradict each other can't all be kept. Libraries from "
+        "QAIRT 2.50 on refuse plain corners."
+    ),
+    mend="Name expanded corners (htppower explain TUR), lowest first.",
+    wrong=my_votes("hmx_v2: {min: TUR, target: NOM, max: TUR, perf_mode: HIGH}"),
+    right=my_votes(_HMX_VOTE),
     fields=(_HMX,),
 )
 def _order(case: Case) -> Iterator[Finding]:
@@ -149,6 +194,3 @@ def _is_explicit(hmx: HmxV2 | None) -> bool:
 def _asks(hmx: HmxV2 | None) -> bool:
     """Return whether an explicit vote asks for any speed; some of the vendor's llm_decode profiles do not."""
     return hmx is not None and not hmx.pick_default and hmx.target is not ExpandedCorner.DISABLE
-
-
-HMX_RULES = (_architecture, _HVX_FIRST, _needs_hvx, _DEFAULT, _reverted, _change, _DESTROYED, _order)

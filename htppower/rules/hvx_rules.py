@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding
 from htppower.rules.check_parts import both_forms, disorder, in_any_form, missing
-from htppower.rules.rule import Breach, Needs, rule
+from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, my_votes, rule
 from htppower.votes.clock_votes import DcvsV3
-from htppower.votes.option import Option
+from htppower.votes.options import Option
 from htppower.votes.vote_set import LIMITS
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _HVX = ("votes", "dcvs_v3")
 _EXP = ("votes", "dcvs_v3_exp")
+_EXPANDED_VOTE = (
+    "dcvs_v3_exp: {power_mode: PERFORMANCE, sleep_latency_us: 40, sleep_disable: unset, bus: TUR_L1, core: TUR_L1, "
+    "core_perf_mode: HIGH, bus_perf_mode: HIGH}"
+)
 
 
 def _of_both(name: str) -> tuple[KeyPath, ...]:
@@ -31,6 +35,10 @@ def _of_both(name: str) -> tuple[KeyPath, ...]:
     "The sleep latency is 10 to 65535 us.",
     Breach.ERROR,
     "HAP_power",
+    why="The DSP uses another latency instead of one outside this range, so the profile would be wrong.",
+    mend="State 10 to 65535 us; 65535 means no limit: the DSP may sleep as deeply as it likes.",
+    wrong=my_votes("dcvs_v3: {sleep_latency_us: 5}"),
+    right=my_votes("dcvs_v3: {sleep_latency_us: 40}"),
     fields=_of_both("sleep_latency_us"),
 )
 def _sleep_latency(case: Case) -> Iterator[Finding]:
@@ -47,6 +55,13 @@ def _sleep_latency(case: Case) -> Iterator[Finding]:
     "Core and bus corners keep min <= target <= max in corner order, except for DISABLE.",
     Breach.ERROR,
     "HAP_power; measured: the library does not check it",
+    why=(
+        "Limits that contradict each other can't all be kept. The library accepts them and does not report which it "
+        "drops."
+    ),
+    mend="Put the corners in order, lowest first.",
+    wrong=my_votes("dcvs_v3: {core: {min: TURBO, target: NOM, max: TURBO}}"),
+    right=my_votes("dcvs_v3: {core: {min: NOM, target: NOM, max: TURBO}}"),
     fields=(*_of_both("bus"), *_of_both("core")),
 )
 def _order(case: Case) -> Iterator[Finding]:
@@ -63,6 +78,11 @@ def _order(case: Case) -> Iterator[Finding]:
     "The power mode acts only if dcvs_enable is true.",
     Breach.NOTE,
     "HAP_power",
+    why="With DCVS off the clocks stay at their target, so the power mode has no effect.",
+    mend="Leave it as a reminder, or let DCVS move the clocks.",
+    wrong=my_votes("dcvs_v3: {dcvs_enable: false, power_mode: POWER_SAVER}"),
+    right=my_votes("dcvs_v3: {dcvs_enable: true, power_mode: POWER_SAVER}"),
+    lint=("--notes",),
     needs=(Needs.FIELDS,),
     fields=((*_HVX, "dcvs_enable"), (*_HVX, "power_mode")),
 )
@@ -78,6 +98,13 @@ def _power_mode(case: Case) -> Iterator[Finding]:
     "A sleep_disable that a profile sets is cleared by each of its power states.",
     Breach.ERROR,
     "HAP_power: a field stays until a vote changes it",
+    why=(
+        "A field of an HVX vote stays until a vote changes it. A DSP that can't sleep any more drains the battery long"
+        " after the last inference."
+    ),
+    mend="Leave sleep_disable unset, or relax to power states that set it to false.",
+    wrong=my_votes("dcvs_v3: {sleep_disable: true}"),
+    right=my_votes("dcvs_v3: {sleep_disable: unset}"),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=(*_of_both("sleep_disable"), ("relax", "to"), ("relax", "after_deinit_to")),
 )
@@ -101,8 +128,13 @@ def _sleep_disable_cleared(case: Case) -> Iterator[Finding]:
     "The HVX vote has one form: dcvs_v3 or dcvs_v3_exp.",
     Breach.ERROR,
     "vendor, DCVS_V3_EXP note 5; measured: 13001 in one call",
+    why="Both forms vote on the same clocks, and the library refuses the two in one call.",
+    mend="Leave one of them unset.",
+    wrong=my_votes(_EXPANDED_VOTE),
+    right=my_votes(f"dcvs_v3: unset, {_EXPANDED_VOTE}"),
     needs=(Needs.FIELDS,),
     fields=(_EXP,),
+    schema=(IfThen({"dcvs_v3": OBJECT}, {"dcvs_v3_exp": UNSET}),),
 )
 def _one_form(case: Case) -> Iterator[Finding]:
     yield from both_forms("DCVS-5", case.votes, Option.DCVS_V3, "the HVX vote")
@@ -113,11 +145,16 @@ def _one_form(case: Case) -> Iterator[Finding]:
     "HVX votes in expanded corners need Hexagon V85 or later.",
     Breach.DEGRADES,
     "vendor, DCVS_V3_EXP note 1; measured: 13004",
+    why=(
+        "Older architectures do not know expanded corners for HVX. The nearest plain vote is cast instead, which may "
+        "be lower."
+    ),
+    mend="Vote by dcvs_v3 if the profile also runs on older architectures.",
+    wrong=my_votes(f"dcvs_v3: unset, {_EXPANDED_VOTE}"),
+    right=my_votes("dcvs_v3: {core: TURBO}"),
+    lint=("--arch", "V81"),
     needs=(Needs.PLATFORM,),
     fields=(_EXP,),
 )
 def _architecture(case: Case) -> Iterator[Finding]:
     yield from missing(case, "DCVS-6", "the nearest DCVS_V3 vote is cast")
-
-
-HVX_RULES = (_sleep_latency, _order, _power_mode, _sleep_disable_cleared, _one_form, _architecture)

@@ -14,7 +14,7 @@ from htppower.votes.field_repr import field_repr
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from htppower.votes.option import Option
+    from htppower.votes.options import Option
 
 # QnnHtpDevice.h, SDK 2.48. V66 and older have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)

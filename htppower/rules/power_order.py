@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.votes.clock_votes import CENG_DEFAULT, HMX_DEFAULT
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, as_expanded
-from htppower.votes.option import Option
-from htppower.votes.options import DEFAULT_HMX_TIMEOUT_US, VOTE_OPTIONS
+from htppower.votes.options import DEFAULT_HMX_TIMEOUT_US, VOTE_OPTIONS, Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, printable
 from htppower.rules.power_order import rank
-from htppower.rules.rule import Breach, Needs, rule
+from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, mine, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +40,13 @@ def _stays(case: Case) -> Iterable[Stay]:
     "A sustain time is 0, or 20000 us or more: a timer can't keep a shorter one under load.",
     Breach.WARNING,
     "measured: 19 ms late at p99 beside one busy thread",
+    why=(
+        "A timer is up to 19 ms late if another thread is busy. After a shorter sustain time the votes are lowered at "
+        "a random time, and two runs of the same host differ."
+    ),
+    mend="State 0 to lower at once, or 20000 us and more.",
+    wrong=mine("relax: {after_inference_us: 5000}"),
+    right=mine("relax: {after_inference_us: 20000}"),
     needs=(Needs.PROFILE,),
     fields=(_AFTER_INIT, _SUSTAIN, _THEN_AFTER, *_learnt("least_us", "most_us")),
 )
@@ -64,8 +71,19 @@ def _short_sustain(case: Case) -> Iterator[Finding]:
     "A profile with votes names the state it relaxes to.",
     Breach.ERROR,
     "vendor, profiles table",
+    why="Without a power state there is nothing to lower to, and the votes would stay up between inferences.",
+    mend="Name a power state.",
+    wrong=mine("relax: unset"),
+    right=mine("relax: {to: relaxed}"),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=(("relax",), ("relax", "to")),
+    schema=(
+        IfThen(
+            {"votes": {**OBJECT, "not": {"additionalProperties": UNSET}}},
+            {"relax": {"not": UNSET}},
+            of_profile=True,
+        ),
+    ),
 )
 def _names_power_state(case: Case) -> Iterator[Finding]:
     if case.lineage and case.votes and not case.lowered:
@@ -78,6 +96,11 @@ def _names_power_state(case: Case) -> Iterator[Finding]:
     "Lowering in the background acts only if the sustain time is 0: a timer never runs on the caller's thread.",
     Breach.NOTE,
     "the sustain timer runs on the controller's own thread",
+    why="With a sustain time the timer's own thread lowers the votes anyway, never the caller's thread.",
+    mend="Leave lowering out, or state a sustain time of 0.",
+    wrong=mine("relax: {lowering: background}"),
+    right=mine("relax: {lowering: background, after_inference_us: 0}"),
+    lint=("--notes",),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=(_SUSTAIN, ("relax", "lowering")),
 )
@@ -95,6 +118,14 @@ def _background_lowering(case: Case) -> Iterator[Finding]:
     "A break-even time is 20000 us or more: no timer keeps a shorter time, so 20000 us are used instead.",
     Breach.NOTE,
     "measured: 19 ms late at p99 beside one busy thread",
+    why=(
+        "No timer keeps a timeout between 0 and 20 ms, so a learnt time is 0, or 20 ms or more. To keep the bound on "
+        "its cost it is chosen as if the break-even time were 20 ms."
+    ),
+    mend="State 20000 us or more. A smaller value is treated as 20000 us.",
+    wrong=mine("relax: {after_inference_us: {adaptive: {break_even_us: 5000}}}"),
+    right=mine("relax: {after_inference_us: {adaptive: {break_even_us: 20000}}}"),
+    lint=("--notes",),
     needs=(Needs.PROFILE,),
     fields=_learnt("break_even_us"),
 )
@@ -112,6 +143,13 @@ def _short_break_even(case: Case) -> Iterator[Finding]:
     "The shortest time that may be learnt is not longer than the longest.",
     Breach.ERROR,
     "no time satisfies both",
+    why=(
+        "No time is as long as least_us and as short as most_us. If most_us is left out, it is twice the break-even "
+        "time, and 10 s with cold_starts."
+    ),
+    mend="State a shorter least_us, or a longer most_us.",
+    wrong=mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 300000}}}"),
+    right=mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 50000}}}"),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=_learnt("least_us", "most_us"),
 )
@@ -128,6 +166,13 @@ def _ordered_limits(case: Case) -> Iterator[Finding]:
     "A break-even time is between the shortest and the longest time that may be learnt.",
     Breach.WARNING,
     "htppower, the proof of the bound on the cost of a learnt time",
+    why=(
+        "A learnt time costs at most twice the best possible cost, plus two break-even times. If limits keep it from "
+        "the break-even time, there is no such bound: gaps just longer than it can then cost any multiple."
+    ),
+    mend="Let the limits enclose the break-even time.",
+    wrong=mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, most_us: 50000}}}"),
+    right=mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, most_us: 200000}}}"),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=_learnt("break_even_us", "least_us", "most_us"),
 )
@@ -148,6 +193,12 @@ def _break_even_within(case: Case) -> Iterator[Finding]:
     "The second power state of a profile is lower than the first.",
     Breach.WARNING,
     "vendor, profiles table",
+    why=(
+        "A second power state saves what the first still draws. If it is not lower, it draws as much, and costs a call."
+    ),
+    mend="Relax to the higher of the two first, and then to the lower.",
+    wrong=mine("relax: {to: released, then: {to: relaxed, after_us: 2000000}}"),
+    right=mine("relax: {to: relaxed, then: {to: released, after_us: 2000000}}"),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=(_THEN, _THEN_TO, ("relax", "to")),
 )
@@ -163,6 +214,14 @@ def _lower_still(case: Case) -> Iterator[Finding]:
     "In a profile with two power states, each of them lowers something.",
     Breach.NOTE,
     "votes that are in force already are not sent again",
+    why=(
+        "Only options that differ are sent, so a power state with the votes of the previous one makes no call and "
+        "saves nothing. A first state with the profile's own votes keeps everything up until the second."
+    ),
+    mend="Name another power state, or leave then out.",
+    wrong=mine("relax: {to: released, then: {to: released, after_us: 2000000}}"),
+    right=mine("relax: {to: relaxed, then: {to: released, after_us: 2000000}}"),
+    lint=("--notes",),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=(_THEN, _THEN_TO, ("relax", "to")),
 )
@@ -183,6 +242,11 @@ def _something_lowered(case: Case) -> Iterator[Finding]:
     "A raise ahead acts only if something is lowered between inferences.",
     Breach.NOTE,
     "votes that are in force already are not sent again",
+    why="A raise ahead hides the wait for a raise. If nothing is lowered between inferences, none waits.",
+    mend="Leave it out, or relax to a power state that lowers something.",
+    wrong=mine("votes: unset\nrelax: {raise_ahead_us: 5000}", "balanced"),
+    right=mine("relax: {raise_ahead_us: 5000}", "balanced"),
+    lint=("--notes",),
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=(_AHEAD,),
 )
@@ -197,16 +261,3 @@ def _raises_something(case: Case) -> Iterator[Finding]:
 def _first_state(case: Case) -> VoteSet | None:
     """Return the votes between the phases; None if the profile names no power state."""
     return case.lowered[0][1] if case.lowered else None
-
-
-RELAX_RULES = (
-    _short_sustain,
-    _names_power_state,
-    _background_lowering,
-    _short_break_even,
-    _ordered_limits,
-    _break_even_within,
-    _lower_still,
-    _something_lowered,
-    _raises_something,
-)

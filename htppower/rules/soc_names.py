@@ -1,13 +1,8 @@
-"""Other names of the SoCs: marketing names, additional part numbers, and the kernel's numbers.
+"""How a SoC is found by any of its names, and which chips have no HTP.
 
-Sources:
-- marketing names: the vendor's product pages, https://www.qualcomm.com/products, which give the part number;
-- X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same Hexagon as
-  X1E (qualcomm/GenieX issue 1153), and X2P the same as X2E (issue 1223);
-- boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
-- the kernel's numbers, as in /sys/devices/soc0/soc_id: include/dt-bindings/arm/qcom,ids.h of Linux; for 614 the
-  kernel's mailing list. The device library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660,
-  667, 674, 675 and 676: for each number it reports the same Hexagon as the table of SoCs.
+Sources: X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same
+Hexagon as X1E (qualcomm/GenieX issue 1153), and X2P the same as X2E (issue 1223). The kernel's numbers are from
+include/dt-bindings/arm/qcom,ids.h of Linux.
 """
 
 from __future__ import annotations
@@ -21,91 +16,10 @@ from htppower.rules.socs import SOCS, Soc
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Keyed by the vendor's model number.
-_OTHER_NAMES: Mapping[int, tuple[str, ...]] = MappingProxyType(
-    {
-        30: ("Snapdragon 888", "Snapdragon 888+"),
-        32: ("Snapdragon 780G",),
-        35: ("Snapdragon 778G", "Snapdragon 778G+", "Snapdragon 782G"),
-        36: ("Snapdragon 8 Gen 1",),
-        37: ("Snapdragon 8cx Gen 3",),
-        41: ("Snapdragon 7 Gen 1",),
-        42: ("Snapdragon 8+ Gen 1",),
-        43: ("Snapdragon 8 Gen 2",),
-        46: ("Snapdragon AR2 Gen 1",),
-        50: ("Snapdragon 6 Gen 1",),
-        53: ("Snapdragon XR2 Gen 2",),
-        54: ("Snapdragon 7+ Gen 2",),
-        57: ("Snapdragon 8 Gen 3",),
-        58: ("Snapdragon AR1 Gen 1",),
-        60: ("Snapdragon X Elite", "Snapdragon X Plus", "Snapdragon X"),
-        61: ("Snapdragon 7s Gen 2",),
-        64: ("Snapdragon 7 Gen 3",),
-        66: ("QCM8550",),
-        68: ("Snapdragon 8s Gen 3",),
-        69: ("Snapdragon 8 Elite",),
-        70: ("Snapdragon 7+ Gen 3",),
-        73: ("Snapdragon 7s Gen 3",),
-        74: ("Snapdragon 6 Gen 4",),
-        76: ("Snapdragon 6 Gen 3",),
-        77: ("IQ-9075", "IQ-9100"),
-        78: ("QCS6690", "Q-6690"),
-        82: ("IQ-8275", "IQ-8300"),
-        85: ("Snapdragon 8s Gen 4",),
-        86: ("Snapdragon 7 Gen 4",),
-        87: ("Snapdragon 8 Elite Gen 5",),
-        88: ("Snapdragon X2 Elite", "Snapdragon X2 Elite Extreme", "Snapdragon X2 Plus"),
-        93: ("RB3 Gen 2", "Rubik Pi 3"),
-        97: ("Snapdragon 8 Gen 5",),
-    }
-)
 # The part numbers of laptops, such as X1E80100, X1P42100 and X126100.
 _LAPTOPS = (
     (re.compile(r"X1[EP]?[0-9]{2}1(?:[0-9]{2}|DE)"), 60),
     (re.compile(r"X2[EP][0-9]{2}1[0-9]{2}"), 88),
-)
-_KERNEL_NUMBERS: Mapping[int, int] = MappingProxyType(
-    {
-        439: 30,
-        475: 35,
-        499: 35,
-        449: 37,
-        457: 36,
-        480: 36,
-        482: 36,
-        460: 39,
-        497: 93,
-        498: 93,
-        506: 41,
-        547: 41,
-        519: 43,
-        525: 46,
-        530: 42,
-        531: 42,
-        540: 42,
-        532: 52,
-        533: 52,
-        534: 52,
-        555: 60,
-        557: 57,
-        579: 58,
-        603: 66,
-        604: 66,
-        614: 68,
-        618: 69,
-        636: 73,
-        640: 74,
-        641: 74,
-        657: 78,
-        658: 78,
-        659: 86,
-        660: 87,
-        667: 77,
-        674: 82,
-        675: 82,
-        676: 77,
-        690: 72,
-    }
 )
 # Chips with a Hexagon V66 or older, their marketing names and the kernel's numbers.
 _WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -175,13 +89,10 @@ def _part(plain: str) -> str:
 
 
 _BY_MODEL: Mapping[int, Soc] = MappingProxyType({soc.model: soc for soc in SOCS})
+_BY_KERNEL_NUMBER: Mapping[int, Soc] = MappingProxyType({number: soc for soc in SOCS for number in soc.kernel})
 # Keys: names in the form that is compared. Values: the name in the form that is printed, and the SoC.
 _BY_NAME: Mapping[str, tuple[str, Soc]] = MappingProxyType(
-    {
-        _part(_plain(name)): (name, soc)
-        for soc in reversed(SOCS)
-        for name in reversed((*soc.names, *_OTHER_NAMES.get(soc.model, ())))
-    }
+    {_part(_plain(name)): (name, soc) for soc in reversed(SOCS) for name in reversed((*soc.names, *soc.other_names))}
 )
 _OLD_BY_NAME: Mapping[str, str] = MappingProxyType(
     {_plain(name): part for part, names in _WITHOUT_HTP.items() for name in (part, *names)}
@@ -190,7 +101,7 @@ _OLD_BY_NAME: Mapping[str, str] = MappingProxyType(
 
 def by_kernel_number(number: int) -> Soc | None:
     """Return the SoC with a number from /sys/devices/soc0/soc_id, or None."""
-    return _BY_MODEL.get(_KERNEL_NUMBERS.get(number, 0))
+    return _BY_KERNEL_NUMBER.get(number)
 
 
 def soc_of(name: str | int) -> Soc | None:

@@ -1,4 +1,4 @@
-"""The table of the rules of votes; each rule is defined next to the function that checks it.
+"""The table of the rules of votes. To add a rule, write its record in one of the modules that the table collects.
 
 Each rule names its source: "vendor" is the QNN HTP backend page ("Performance Infrastructure API", "HMX Power
 Settings"), "HAP_power" is the Hexagon SDK's page of that name, "measured" is an answer of the real library.
@@ -8,22 +8,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.rules import ceng_rules, hmx_rules, hvx_rules, number_rules, relax_rules
 from htppower.rules.case import Applied, ValidityRow
-from htppower.rules.ceng_rules import CENG_RULES
-from htppower.rules.hmx_rules import HMX_RULES
-from htppower.rules.hvx_rules import HVX_RULES
-from htppower.rules.id_rules import ID_RULES
-from htppower.rules.number_rules import NUMBER_RULES
-from htppower.rules.relax_rules import RELAX_RULES
+from htppower.rules.rule import Breach, Rule, rules_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from htppower.errors import Finding
     from htppower.rules.case import Case
-    from htppower.rules.rule import Rule
 
-RULES = {rule.id: rule for rule in (*HVX_RULES, *HMX_RULES, *CENG_RULES, *NUMBER_RULES, *RELAX_RULES, *ID_RULES)}
+_NULL_CLIENT = Rule(
+    "ID-1",
+    "No vote is cast on power config id 0, the NULL client.",
+    Breach.BY_CONSTRUCTION,
+    "header of SDK 2.50: a vote there may override every other setting of the process; measured on x86-64: 13001",
+    why=(
+        "Votes on id 0 belong to no client: they may override all other votes of the process, and are never taken back."
+    ),
+    mend="There is nothing to mend in a file; in code of your own, create an id and vote on that.",
+    said="Nothing in a file can break it: every id is one that the library has given, and 0 is refused.",
+    kept_by="if a library returns id 0, createPowerConfigId counts as failed, and no call is made on that id",
+)
+
+RULES = {
+    rule.id: rule for rule in (*rules_in(hvx_rules, hmx_rules, ceng_rules, number_rules, relax_rules), _NULL_CLIENT)
+}
 
 # The vendor's table of HVX and HMX votes ("HMX Power Settings"); combinations that are not in it are invalid.
 HVX_HMX_VALIDITY = (

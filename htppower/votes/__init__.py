@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.votes.corners import ExpandedCorner as ExpandedCorner
     from htppower.votes.corners import PowerMode as PowerMode
     from htppower.votes.corners import VoltageCorner as VoltageCorner
-    from htppower.votes.option import Option as Option
+    from htppower.votes.options import Option as Option
     from htppower.votes.vote_set import VoteSet as VoteSet
 
 _EXPORTS = {
@@ -34,7 +34,7 @@ _EXPORTS = {
         *("ExpandedRange", "HMX_DEFAULT", "HmxV2", "VoltageRange"),
     ),
     "htppower.votes.corners": ("ClkPerfMode", "ExpandedCorner", "PowerMode", "VoltageCorner"),
-    "htppower.votes.option": ("Option",),
+    "htppower.votes.options": ("Option",),
     "htppower.votes.vote_set": ("VoteSet",),
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]

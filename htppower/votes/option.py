@@ -1,32 +1,19 @@
-"""A vote option: its number, the vendor's name, and everything else that is known about it.
+"""The record of a vote option, with the records of the fields of its struct. The options are in ``options``."""
 
-Source of numbers and names: QnnHtpPerfInfrastructure.h, SDK 2.48.
-"""
+from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-# No `from __future__ import annotations`: a named tuple would compile each field type again, which slows the start.
+import attrs
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
 
-class Option(enum.IntEnum):
-    """A power config option."""
-
-    DCVS_V3 = 1
-    RPC_CONTROL_LATENCY = 2
-    RPC_POLLING_TIME = 3
-    HMX_TIMEOUT_INTERVAL_US = 4
-    HMX_V2 = 5
-    ADAPTIVE_POLLING_TIME = 6
-    DDR_PERF_MODE = 7
-    CENG = 8
-    DCVS_V3_EXP = 9
-    CENG_EXP = 10
+    from htppower.votes.options import Option
 
 
-# Named tuples, since these classes are built at every start of the command: attrs takes longer.
-class Limits(NamedTuple):
+@attrs.frozen
+class Limits:
     """The range of a number.
 
     Attributes:
@@ -47,7 +34,8 @@ class Limits(NamedTuple):
         return f"{self.low} to {self.high}"
 
 
-class VoteField(NamedTuple):
+@attrs.frozen
+class VoteField:
     """One field of a vote that is a C struct.
 
     Attributes:
@@ -65,7 +53,23 @@ class VoteField(NamedTuple):
     limits: Limits | None = None
 
 
-class VoteOption(NamedTuple):
+def _corners(prefix: str) -> tuple[str, ...]:
+    return tuple(f"{prefix}VoltageCorner{limit}" for limit in ("Min", "Target", "Max"))
+
+
+def corners_of(name: str, does: str) -> VoteField:
+    """Return the field of a clock that a vote may leave out."""
+    return VoteField(name, _corners(name), f"set{name.capitalize()}Params", does)
+
+
+def one_clock(prefix: str) -> tuple[VoteField, ...]:
+    """Return the fields of a vote on a single clock."""
+    fields = zip(("min", "target", "max"), _corners(prefix), strict=True)
+    return (*(VoteField(name, (native,)) for name, native in fields), VoteField("perf_mode", (f"{prefix}PerfMode",)))
+
+
+@attrs.frozen
+class VoteOption:
     """One option.
 
     Attributes:
@@ -80,12 +84,14 @@ class VoteOption(NamedTuple):
         default: the vote that states the default explicitly: the word ``default`` in YAML.
         aggregate: combines the votes of all sessions into one for the whole process; None for a vote of one id.
         limits: the range of its number.
+        since: the first measured version of the library that knows it; empty for all.
         first_arch: the first Hexagon architecture that has it; 0 for all.
         not_on_archs: later architectures without it.
         not_on_systems: operating systems without it.
         rule_if_missing: the rule under which a platform without it degrades; empty if no vote is possible there.
         other_form: the option for the same clock in the other kind of corners. A later vote of one form replaces an
             earlier vote of the other, and one list holds only one of them.
+        needs: the option without which it has no effect.
         needs_hvx: the library accepts it only on an id with an HVX vote.
         optional: a file may omit its field; an omitted field counts as unset.
     """
@@ -101,11 +107,13 @@ class VoteOption(NamedTuple):
     default: Any = None
     aggregate: Callable[[Collection[int]], int] | None = None
     limits: Limits | None = None
+    since: str = ""
     first_arch: int = 0
     not_on_archs: frozenset[int] = frozenset()
     not_on_systems: frozenset[str] = frozenset()
     rule_if_missing: str = ""
     other_form: Option | None = None
+    needs: Option | None = None
     needs_hvx: bool = False
     optional: bool = False
 

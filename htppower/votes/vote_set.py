@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3, DcvsV3Exp, HmxV2, as_plain
+from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, as_plain
 from htppower.votes.field_repr import field_repr
-from htppower.votes.option import Limits, Option
-from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
+from htppower.votes.option import Limits
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, Option, Votes
 
 if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
@@ -23,32 +23,8 @@ if TYPE_CHECKING:
 # The same few sets are sent again and again, so values derived from a set are cached. Without slots: with them, attrs
 # would build its own cached property, which takes 0.3 ms at every start of the command.
 @attrs.frozen(cache_hash=True, slots=False)
-class VoteSet:
-    """The votes of one setPowerConfig call. None means no vote on that option.
-
-    Attributes:
-        dcvs_v3: the HVX vote.
-        dcvs_v3_exp: the HVX vote in expanded corners, instead of dcvs_v3 (V85 and later).
-        hmx_v2: the HMX vote.
-        ceng: the vote on the compression engine (V75 and later).
-        ceng_exp: the vote on the compression engine in expanded corners, instead of ceng (V85 and later).
-        rpc_control_latency_us: tolerated CPU wake-up latency of a remote call; 0 is not a vote. Process-wide.
-        rpc_polling_time_us: how long the CPU polls for an answer, 0 to 9999 us; 0 is off. Process-wide.
-        adaptive_polling_time_us: inference time above which polling turns adaptive; 0 is off. Process-wide.
-        hmx_timeout_us: how long the HMX stays powered when idle, 100 to 1000000 us.
-        ddr_perf_mode: True asks for the DDR's performance mode (V81 and later).
-    """
-
-    dcvs_v3: DcvsV3 | None = None
-    dcvs_v3_exp: DcvsV3Exp | None = attrs.field(default=None, kw_only=True)
-    hmx_v2: HmxV2 | None = None
-    ceng: Ceng | None = attrs.field(default=None, kw_only=True)
-    ceng_exp: CengExp | None = attrs.field(default=None, kw_only=True)
-    rpc_control_latency_us: int | None = None
-    rpc_polling_time_us: int | None = None
-    adaptive_polling_time_us: int | None = None
-    hmx_timeout_us: int | None = None
-    ddr_perf_mode: bool | None = None
+class VoteSet(Votes):
+    """The votes of one setPowerConfig call: the fields of ``Votes``. None means no vote on that option."""
 
     __repr__ = field_repr
 
@@ -126,6 +102,12 @@ class VoteSet:
             f"{option.name} {int(value)}" if isinstance(value, int) else option.name for option, value in self.items()
         ]
         return ", ".join(parts) or "no votes"
+
+
+# The API page lists the fields from here.
+VoteSet.__doc__ = f"{VoteSet.__doc__ or ''}\n\nAttributes:\n" + "".join(
+    f"    {name}: {about.does}\n" for name, about in BY_FIELD.items()
+)
 
 
 @functools.lru_cache(maxsize=256)

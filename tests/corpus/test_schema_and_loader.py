@@ -19,7 +19,7 @@ from htppower import ProfileError, load_profile
 from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import examine_power_state
 from htppower.profiles.strict_yaml import read_document
-from htppower.tools.review.json_schema.schema import FILES, json_schema
+from htppower.tools.review.json_schema import FILES, json_schema
 from htppower.tools.review.vote_tests.files import load_test
 from htppower.tools.tuning.models.file import load_device_model
 

@@ -91,7 +91,7 @@ def of(imported: list[str], left_out: Iterable[str]) -> list[str]:
         ),
         (
             ("explain", "burst", "core"),
-            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.tools.cli.outputs", "htppower.tools.review.explain.texts"),
+            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.tools.cli.outputs", "htppower.tools.review.explain.code_texts"),
         ),
         (("show", "burst"), (*NOT_NAMED, "htppower.tools.review.explain", "htppower.tools.review.lint")),
         (("diff", "burst", "balanced"), ("htppower.tools.extensions", "htppower.tools.review.diff.revision")),

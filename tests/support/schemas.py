@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import yaml
 from jsonschema import Draft7Validator
 
-from htppower.tools.review.json_schema.schema import FILES, json_schema
+from htppower.tools.review.json_schema import FILES, json_schema
 
 if TYPE_CHECKING:
     from pathlib import Path

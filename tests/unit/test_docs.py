@@ -23,7 +23,7 @@ from htppower.rules.case import Applied
 from htppower.rules.table import HVX_HMX_VALIDITY, RULES
 from htppower.tools.cli import main as entry
 from htppower.tools.cli.help import Command
-from htppower.tools.review.explain.texts.file_rules import OTHER_TEXTS
+from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.votes.native_codes import code_name
 
 DOCS = ROOT / "docs"
@@ -115,9 +115,9 @@ def test_the_rules_page_names_every_rule_of_files() -> None:
     for rule_id in reported:
         _, _, section = page.partition(f"\n#### {rule_id}\n\n")
         told = section.partition("\n#### ")[0]
-        assert OTHER_TEXTS[rule_id].why in told
-        assert OTHER_TEXTS[rule_id].mend in told
-        if OTHER_TEXTS[rule_id].wrong:
+        assert CATALOGUE[rule_id].why in told
+        assert CATALOGUE[rule_id].mend in told
+        if CATALOGUE[rule_id].wrong:
             assert f" error {rule_id} " in told
 
 

@@ -18,8 +18,7 @@ from htppower import load_profile, profile_names
 from htppower.hosts.qnn_provider import modes, provider_options
 from htppower.tools.review.settings_check import check
 from htppower.votes.clock_votes import HMX_DEFAULT
-from htppower.votes.option import Option
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import VOTE_OPTIONS, Option
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
-from htppower.votes.option import Option, VoteOption
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import VOTE_OPTIONS, Option
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from htppower.rules.platforms import Platform
     from htppower.votes.native import NativeConfig
+    from htppower.votes.option import VoteOption
 
 _LARGEST_LEGACY_CORNER = 0xFF
 # The library reads perf modes as signed numbers: those from 2**31 on are negative for it, and are accepted.
@@ -33,13 +33,11 @@ class LibraryVersion:
 
     Attributes:
         name: the version of QAIRT, such as ``2.51``; the HTP API of QAIRT 2.N is 5.N.
-        last_option: the highest option that it knows.
         hmx_on_v89: whether it accepts HMX and CENG votes on V89.
         checks_hmx: whether it refuses legacy corners and wrong perf modes in an HMX vote.
     """
 
     name: str
-    last_option: Option
     hmx_on_v89: bool
     checks_hmx: bool
 
@@ -48,11 +46,11 @@ LIBRARY_VERSIONS = MappingProxyType(
     {
         version.name: version
         for version in (
-            LibraryVersion("2.47", Option.CENG, hmx_on_v89=False, checks_hmx=False),
-            LibraryVersion("2.48", Option.CENG_EXP, hmx_on_v89=False, checks_hmx=False),
-            LibraryVersion("2.49", Option.CENG_EXP, hmx_on_v89=False, checks_hmx=False),
-            LibraryVersion("2.50", Option.CENG_EXP, hmx_on_v89=True, checks_hmx=True),
-            LibraryVersion("2.51", Option.CENG_EXP, hmx_on_v89=False, checks_hmx=True),
+            LibraryVersion("2.47", hmx_on_v89=False, checks_hmx=False),
+            LibraryVersion("2.48", hmx_on_v89=False, checks_hmx=False),
+            LibraryVersion("2.49", hmx_on_v89=False, checks_hmx=False),
+            LibraryVersion("2.50", hmx_on_v89=True, checks_hmx=True),
+            LibraryVersion("2.51", hmx_on_v89=False, checks_hmx=True),
         )
     }
 )
@@ -84,9 +82,11 @@ def answer(
 
     ``has_hvx_vote``: an HVX vote was accepted on the id, by an earlier call or before it in the list.
     """
-    if not 1 <= config.number <= version.last_option:
+    if config.number not in VOTE_OPTIONS:
         return UNSUPPORTED_CONFIG
     option = Option(config.number)
+    if version.name < VOTE_OPTIONS[option].since:
+        return UNSUPPORTED_CONFIG
     # A list may hold only one form of a vote, plain or expanded; checked before the architecture.
     if VOTE_OPTIONS[option].other_form in earlier:
         return INVALID_INPUT

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
-from htppower.votes.option import Option
-from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
+from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

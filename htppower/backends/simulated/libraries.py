@@ -15,8 +15,7 @@ from htppower.backends.simulated.link import SETTINGS, Link
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native import NativeConfig
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, SUCCESS, UNSUPPORTED
-from htppower.votes.option import Option
-from htppower.votes.options import PROCESS_WIDE
+from htppower.votes.options import PROCESS_WIDE, Option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -50,7 +50,9 @@ def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
 
     Fields that most profiles leave out, and those in a learnt time, are offered by their words, such as ``then``.
     """
-    from htppower.tools.review.explain.named import explained_by_name  # noqa: PLC0415 - only to complete
+    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
+    from htppower.profiles.discovery import Folders  # noqa: PLC0415
+    from htppower.tools.review.explain.explained import explained_by_name  # noqa: PLC0415 - only to complete
     from htppower.tools.review.explain.relax_words import is_word  # noqa: PLC0415
 
     try:

@@ -29,8 +29,7 @@ from htppower.votes.native_codes import (
     code_name,
     what_to_do_at_start,
 )
-from htppower.votes.option import Option
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import VOTE_OPTIONS, Option
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:

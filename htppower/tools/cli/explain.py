@@ -11,6 +11,7 @@ from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.discovery import IS_A_FOLDER, Folders, shown_path
 from htppower.profiles.fields import UNSET
 from htppower.profiles.names import LISTED_FIRST
+from htppower.rules.rule import MINE
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import Command
 from htppower.tools.cli.options import folders_option, format_option
@@ -18,8 +19,7 @@ from htppower.tools.cli.terminal import echo
 from htppower.tools.report.layout import LABEL, flowed, labelled, shown_width, terminal_width, wrapped
 from htppower.tools.report.styled import styled
 from htppower.tools.report.words import duration
-from htppower.tools.review.explain.explained import NoSuchField, choose, with_rules_of_options
-from htppower.tools.review.explain.named import explained_by_name
+from htppower.tools.review.explain.explained import NoSuchField, choose, explained_by_name, with_rules_of_options
 from htppower.tools.review.explain.subjects import alike, subjects_of
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.name_lookup import find_either
@@ -172,8 +172,6 @@ def _subject(subject: Subject, width: int) -> Iterator[str]:
 
 def _files(label: str, files: Mapping[str, str], width: int) -> Iterator[str]:
     """Yield files, with their names if there are several, or if the name is not the usual one."""
-    from htppower.tools.review.explain.texts.rule_text import MINE  # noqa: PLC0415 - not needed for fields
-
     names = len(files) > 1 or MINE not in files
     lines = [line for name, text in files.items() for line in _file(name if names else "", text)]
     margin = " " * (LABEL + 2)

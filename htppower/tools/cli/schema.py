@@ -12,7 +12,7 @@ from htppower.profiles.regular_file import read_regular_file
 from htppower.tools.cli.help import REFUSED, WHAT, Command, option
 from htppower.tools.cli.outputs import File, write_files
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.json_schema.schema import FILES, json_schema
+from htppower.tools.review.json_schema import FILES, json_schema
 
 
 @click.command(name="schema", cls=Command, example="htppower schema my-profiles")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.profiles.profile import PowerState, Profile, Relax
     from htppower.tools.extensions.extension_file import ExtensionFile
-    from htppower.votes.option import Option
+    from htppower.votes.options import Option
     from htppower.votes.vote_set import VoteSet
 
 # The votes that the vendor's voter sends only once, when the device is created.

@@ -11,7 +11,7 @@ from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES, SYSTE
 from htppower.profiles.profile import Lowering, Profile, is_held
 from htppower.rules import table as rules
 from htppower.votes.field_repr import field_repr
-from htppower.votes.option import Option
+from htppower.votes.options import Option, needing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -98,8 +98,7 @@ def _with_polling(profile: Profile) -> Iterator[Variant]:
     yield Variant(profile, profile)
     votes = profile.votes
     if votes.rpc_polling_time_us:
-        changed = votes.without(Option.ADAPTIVE_POLLING_TIME) if votes.adaptive_polling_time_us else votes
-        changed = attrs.evolve(changed, rpc_polling_time_us=0)
+        changed = attrs.evolve(votes.without(*needing(Option.RPC_POLLING_TIME)), rpc_polling_time_us=0)
     else:
         changed = attrs.evolve(votes, rpc_polling_time_us=POLLING_US)
     other = attrs.evolve(profile, votes=changed)

@@ -13,7 +13,7 @@ from htppower import ProfileError, RuleBreach, load_profile
 from htppower.hosts.qnn_provider import provider_options
 from htppower.profiles.fields import profile_fields
 from htppower.tools.review.diff.effects import Effect, effect_of
-from htppower.tools.review.json_schema.schema import json_schema
+from htppower.tools.review.json_schema import json_schema
 from htppower.votes.corners import ClkPerfMode, PowerMode
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import VoteSet

@@ -14,8 +14,7 @@ from htppower.tools.report.styled import styled
 from htppower.tools.report.words import duration
 from htppower.tools.review.dry_run.report import NO_HARDWARE
 from htppower.votes.native import native_config
-from htppower.votes.option import Option
-from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.options import VOTE_OPTIONS, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

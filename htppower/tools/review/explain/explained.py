@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from htppower.errors import HtpPowerError, Place
+from htppower.errors import HtpPowerError, Place, ProfileError, RuleBreach
 from htppower.profiles.did_you_mean import nearest
 from htppower.profiles.fields import LEFT_OUT, limits, profile_fields, spell, vote_fields
+from htppower.profiles.loading import examine_power_state, examine_profile
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.review.explain.meanings import Meaning, meaning_of
+from htppower.tools.review.file_kinds import Kind
 from htppower.tools.review.lint.catalogue import rules_on
+from htppower.tools.review.name_lookup import find_either
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.errors import KeyPath
+    from htppower.profiles.discovery import Folders
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
@@ -95,6 +99,26 @@ def explain_state(state: Examined[PowerState]) -> tuple[Explained, ...]:
     """Return every field of a power state."""
     value, file = state.value, state.file
     return (*_texts("state", value, file), *_fields(vote_fields(value.votes), "votes", value.votes, file))
+
+
+def explained_by_name(name: str, folders: Folders) -> tuple[Explained, ...]:
+    """Return the fields of a profile, or of a power state if no profile has the name.
+
+    Raises:
+        ProfileError: neither exists, or the file is wrong.
+    """
+    path, kind = find_either(name, folders)
+    try:
+        if kind is Kind.STATE:
+            state = examine_power_state(path, folders)
+            state.accepted()
+            return explain_state(state)
+        profile = examine_profile(path, folders)
+        profile.accepted()
+        return explain_profile(profile)
+    except RuleBreach as breach:
+        # A broken rule is an error like any other here, since nothing can be explained.
+        raise ProfileError(breach.problems) from None
 
 
 def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:

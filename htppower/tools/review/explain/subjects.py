@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.profiles.did_you_mean import nearest
-from htppower.rules.rule import Family
+from htppower.rules.rule import Family, my_votes
 from htppower.tools.review.explain.subject import Subject
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
@@ -66,7 +66,7 @@ def alike(name: str) -> str:
     if of_family:
         return f"one of {', '.join(of_family)}"
     if name[:2].lower() == "0x":
-        from htppower.tools.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code
+        from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code
 
         known = ", ".join(map(hex, FASTRPC_TEXTS))
         return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added by the DSP"
@@ -102,23 +102,19 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
 
 
 def _rule(rule: Rule) -> Subject:
-    from htppower.tools.review.explain.texts.file_rules import OTHER_TEXTS  # noqa: PLC0415 - only for a rule
-    from htppower.tools.review.explain.texts.vote_rules import VOTE_TEXTS  # noqa: PLC0415
-
-    text = {**VOTE_TEXTS, **OTHER_TEXTS}[rule.id]
     facts = [
-        ("why", text.why),
+        ("why", rule.why),
         ("weighs", rule.breach.value),
         ("about", rule.family.value),
     ]
     if rule.kept_by:
         facts.append(("kept by", rule.kept_by))
-    if text.said:
-        facts.append(("example", text.said))
-    facts += [("mend", text.mend), ("source", rule.source)]
-    finds = f"htppower settings --check {' '.join(text.wrong)}" if rule.family is Family.SETTINGS else "htppower lint ."
-    names = " ".join((finds, *text.lint)) if text.wrong else ""
-    return Subject("rule", rule.id, rule.says, tuple(facts), text.wrong, text.right, names)
+    if rule.said:
+        facts.append(("example", rule.said))
+    facts += [("mend", rule.mend), ("source", rule.source)]
+    finds = f"htppower settings --check {' '.join(rule.wrong)}" if rule.family is Family.SETTINGS else "htppower lint ."
+    names = " ".join((finds, *rule.lint)) if rule.wrong else ""
+    return Subject("rule", rule.id, rule.says, tuple(facts), rule.wrong, rule.right, names)
 
 
 def _advice(rule: AdviceRule) -> Subject:
@@ -154,7 +150,7 @@ def _fastrpc_code(name: str) -> int | None:
     number = _number(name)
     if number is None:
         return None
-    from htppower.tools.review.explain.texts.fastrpc_codes import BITS, FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code of FastRPC
+    from htppower.tools.review.explain.fastrpc_codes import BITS, FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code of FastRPC
 
     of_dsp = number & (_32_BITS & ~BITS) == OF_DSP
     plain = number & BITS if of_dsp else number
@@ -162,7 +158,7 @@ def _fastrpc_code(name: str) -> int | None:
 
 
 def _fastrpc_subject(name: str, code: int) -> Subject:
-    from htppower.tools.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, SOURCE  # noqa: PLC0415 - only for a code of FastRPC
+    from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, SOURCE  # noqa: PLC0415 - only for a code of FastRPC
 
     text = FASTRPC_TEXTS[code]
     number = (_number(name) or 0) & _32_BITS
@@ -177,7 +173,7 @@ def _fastrpc_subject(name: str, code: int) -> Subject:
 
 
 def _code_subject(code: int) -> Subject:
-    from htppower.tools.review.explain.texts.codes import CODE_TEXTS, SOURCE  # noqa: PLC0415 - only for a code
+    from htppower.tools.review.explain.code_texts import CODE_TEXTS, SOURCE  # noqa: PLC0415 - only for a code
     from htppower.votes.native_codes import (  # noqa: PLC0415
         FAILED,
         LINK_LOST,
@@ -214,7 +210,6 @@ def _code_subject(code: int) -> Subject:
 
 def _corner(corner: Corner) -> Subject:
     from htppower.profiles.loading import load_profiles  # noqa: PLC0415 - only for a corner
-    from htppower.tools.review.explain.texts.rule_text import votes  # noqa: PLC0415
 
     kind = type(corner)
     plain = kind is VoltageCorner
@@ -255,7 +250,7 @@ def _corner(corner: Corner) -> Subject:
     facts += [("mend", "Put the corners in order, lowest first." if corner.name != "DISABLE" else _NO_CLOCK)]
     facts += [("rule", f"{rule}  {CATALOGUE[rule].says}"), ("source", _CORNER_SOURCE.format(header))]
     says = "a plain corner" if plain else "an expanded corner"
-    return Subject("corner", corner.name, says, tuple(facts), votes(wrong), votes(right), "htppower lint .")
+    return Subject("corner", corner.name, says, tuple(facts), my_votes(wrong), my_votes(right), "htppower lint .")
 
 
 def _votes_on(hvx: object, corner: Corner) -> bool:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from htppower._version import __version__
-from htppower.tools.review.explain.texts.file_rules import OTHER_TEXTS
-from htppower.tools.review.explain.texts.vote_rules import VOTE_TEXTS
 from htppower.tools.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
@@ -46,19 +44,18 @@ def as_sarif(report: LintReport) -> str:
 
 
 def _rule(entry: Rule, help_uri: str) -> dict[str, Any]:
-    text = {**VOTE_TEXTS, **OTHER_TEXTS}[entry.id]
-    said = f"{entry.says} {text.why} {text.mend}"
-    wrong, right = (_fenced(files) for files in (text.wrong, text.right))
-    parts = [entry.says, text.why, *([f"Breaks it:\n\n{wrong}"] if wrong else [text.said] if text.said else [])]
+    said = f"{entry.says} {entry.why} {entry.mend}"
+    wrong, right = (_fenced(files) for files in (entry.wrong, entry.right))
+    parts = [entry.says, entry.why, *([f"Breaks it:\n\n{wrong}"] if wrong else [entry.said] if entry.said else [])]
     parts += [
-        text.mend,
+        entry.mend,
         *([f"Keeps it:\n\n{right}"] if right else []),
         f"Source: {entry.source}. More: `{entry.pointer}`.",
     ]
     described = {
         "id": entry.id,
         "shortDescription": {"text": entry.says},
-        "fullDescription": {"text": text.why},
+        "fullDescription": {"text": entry.why},
         "help": {"text": f"{said} Source: {entry.source}. More: {entry.pointer}.", "markdown": "\n\n".join(parts)},
         "defaultConfiguration": {"level": entry.severity.value},
         "properties": {"tags": [entry.family.value]},

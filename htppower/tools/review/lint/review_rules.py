@@ -18,6 +18,7 @@ from htppower.profiles.paths import stem_of
 from htppower.profiles.profile import NO_VOTES, power_states
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
+from htppower.rules.rule import MINE, Breach, Family, Rule, mine, my_votes
 from htppower.tools.review.file_kinds import Kind
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
@@ -36,7 +37,16 @@ _HMX = ("votes", "hmx_v2")
 # Voting a switch off costs a call that most platforms refuse. A vote that it is on is taken back anyway.
 _SWITCHES = frozenset(("votes", about.field) for about in VOTE_OPTIONS.values() if about.taken_back is False)
 _CENG = ("votes", "ceng")
-_ADAPTIVE = ("votes", "adaptive_polling_time_us")
+# The process-wide settings that use CPU time.
+_POLLING = tuple(
+    ("votes", about.field) for about in VOTE_OPTIONS.values() if about.process_wide and about.taken_back is not None
+)
+_STATE = "states/low.yaml"
+_LOW = {_STATE: "state: low\nextends: relaxed\n", MINE: "profile: mine\nextends: burst\nrelax: {to: low}\n"}
+
+
+def _review(rule_id: str, says: str, source: str = "a reviewer's question", **more: Any) -> Rule:
+    return Rule(rule_id, says, Breach.WARNING, source, family=Family.REVIEW, **more)
 
 
 class Shelf(NamedTuple):
@@ -81,6 +91,23 @@ def table_of(profile: Profile) -> tuple[str, ...]:
     return LLM_DECODE_PROFILES if set(profile.lineage) & set(LLM_DECODE_PROFILES) else SHIPPED_PROFILES
 
 
+_REV_1 = _review(
+    "REV-1",
+    "A field that one profile states is stated by the others of its table, too.",
+    "ONNX Runtime issue 19728: a field that a mode leaves out keeps the value of the previous mode",
+    why=(
+        "Profiles of one folder are used in turn. A value that one sets and the next leaves unset looks like a "
+        "vote of the next, but is not."
+    ),
+    mend="State it in every profile of the folder, or in none.",
+    wrong={
+        MINE: "profile: mine\nextends: burst\n",
+        "other.yaml": "profile: other\nextends: burst\nvotes: {hmx_timeout_us: 500}\n",
+    },
+    right=my_votes("hmx_timeout_us: 500"),
+)
+
+
 def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     """REV-1. A profile without votes states nothing on purpose, and a switch that is off need not be stated."""
     if not profile.votes:
@@ -92,19 +119,35 @@ def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
             yield Finding("REV-1", at, message, "state it in both, or in neither")
 
 
+_REV_2 = _review(
+    "REV-2",
+    "No profile costs more than one above it in the vendor's table.",
+    "vendor, profiles table",
+    why=(
+        "Hosts choose profiles by the vendor's order. A profile that costs more than the next above it turns that "
+        "choice around."
+    ),
+    mend="Lower the vote, or extend a higher profile.",
+    wrong=my_votes("dcvs_v3: {core: TURBO}", "low_balanced"),
+    right=my_votes("dcvs_v3: {core: NOM}", "low_balanced"),
+    fields=_POLLING,
+)
+
+
 def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
     """REV-2: a finding for each field, against the nearest profile above that costs less.
 
-    If HMX follows the core, its cost is part of the core's and not reported again. Adaptive polling is not compared
-    with a profile that does not poll.
+    If HMX follows the core, its cost is part of the core's and not reported again. A vote is not compared with a
+    profile in which it has no effect.
     """
     above = [(other, _costs(other.votes)) for other in shelf.above(profile) if other.votes]
     follows = profile.votes.hmx_v2 in (None, HMX_DEFAULT)
     for at, cost in _costs(profile.votes).items():
         if follows and at == _HMX:
             continue
+        needs = BY_FIELD[at[1]].needs
         for other, theirs in above:
-            if theirs[at] < cost and (at != _ADAPTIVE or theirs[at]):
+            if theirs[at] < cost and (needs is None or other.votes.get(needs)):
                 ours, less = (spell(_value(votes, at)) for votes in (profile.votes, other.votes))
                 message = f"{at[-1]} {ours} costs more than {less} of {other.name}, which is above"
                 hint = f"no more than {other.name}, or extend a higher profile"
@@ -118,6 +161,17 @@ def _costs(votes: VoteSet) -> Mapping[KeyPath, Any]:
     return dict(costs(votes))
 
 
+_REV_3 = _review(
+    "REV-3",
+    "Each power state of an active profile lowers what the profile raises.",
+    why="A power state that leaves a clock as high as the profile's votes saves nothing between inferences.",
+    mend="Relax to a power state below the votes.",
+    wrong=mine("relax: {to: relaxed}", "low_power_saver"),
+    right=mine("relax: {to: released}", "low_power_saver"),
+    fields=(("relax", "to"), ("relax", "after_deinit_to"), ("relax", "then", "to")),
+)
+
+
 def no_way_down(profile: Profile) -> Iterator[Finding]:
     """REV-3. A profile whose core target is DISABLE has raised nothing."""
     hvx = profile.votes.hvx
@@ -126,6 +180,22 @@ def no_way_down(profile: Profile) -> Iterator[Finding]:
     for at, state in power_states(profile):
         for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
             yield Finding("REV-3", at, message, f"{at[-1]}: a power state that lowers it")
+
+
+_REV_8 = _review(
+    "REV-8",
+    "Votes stay up for at most 10 s after a phase.",
+    "thirty times the 300 ms of the vendor's tools",
+    why="Votes that stay up for seconds without an inference drain the battery; the vendor's tools use 300 ms.",
+    mend="State 10000000 us or less.",
+    wrong=mine("relax: {after_inference_us: 60000000}"),
+    right=mine("relax: {after_inference_us: 300000}"),
+    fields=(
+        ("relax", "after_init_us"),
+        ("relax", "after_inference_us"),
+        ("relax", "after_inference_us", "adaptive", "most_us"),
+    ),
+)
 
 
 def stays_up(profile: Profile) -> Iterator[Finding]:
@@ -140,12 +210,33 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
             yield Finding("REV-8", at, message, f"{LONGEST_USUAL_SUSTAIN_US} or less")
 
 
+_REV_6 = _review(
+    "REV-6",
+    "A file has the name of the profile or power state in it, since names are looked up by file.",
+    why="Names are looked up by file, so looking up the name in the file does not find it.",
+    mend="Give the file and the profile the same name.",
+    wrong={"camera.yaml": "profile: mine\nextends: burst\n"},
+    right={"camera.yaml": "profile: camera\nextends: burst\n"},
+    fields=(("profile",), ("state",)),
+)
+
+
 def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
     """REV-6. A text that is not a name is refused by another rule."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
     if own_name(value.name) != stem_of(source.path) and is_name(own_name(value.name)):
         message = f"the {source.kind.value} {value.name!r} is in a file named {os.path.basename(source.path)!r}"
         yield Finding("REV-6", (key,), message, f"rename the file to {value.name}.yaml")
+
+
+_REV_7 = _review(
+    "REV-7",
+    "The name of a file leads to it: no file of the same name hides it.",
+    why="The first file of a name is used. This file is reviewed, but never used by its name.",
+    mend="Give it a name that no other file has.",
+    wrong={"burst.yaml": "profile: burst\nextends: balanced\n"},
+    right={"burst.yaml": "", "my_burst.yaml": "profile: my_burst\nextends: balanced\n"},
+)
 
 
 def hidden(source: Source, first_of_name: Mapping[str, str]) -> Iterator[Finding]:
@@ -186,6 +277,26 @@ def _others_up(profile: Profile, state: PowerState) -> Iterator[str]:
     if lowered.sleep_latency_us is not None and raised_us is not None and lowered.sleep_latency_us < raised_us:
         said = f"{lowered.sleep_latency_us} us, {profile.name} {raised_us} us"
         yield f"{state.name} lets the DSP sleep less: a sleep latency of {said}"
+
+
+_REV_4 = _review(
+    "REV-4",
+    "No power state leaves polling on.",
+    "measured by others: 20 % to 200 % of a CPU core in an idle process",
+    why="Polling keeps a CPU core busy, and between inferences there is nothing to wait for.",
+    mend="State 0.",
+    wrong={**_LOW, _STATE: f"{_LOW[_STATE]}votes: {{rpc_polling_time_us: 100}}\n"},
+    right={_STATE: f"{_LOW[_STATE]}votes: {{rpc_polling_time_us: 0}}\n"},
+    fields=_POLLING,
+)
+_REV_5 = _review(
+    "REV-5",
+    "Every power state is used by a profile.",
+    why="Changes of an unused power state have no effect, or a profile fails to use it by mistake.",
+    mend="Relax to it, or delete it.",
+    wrong={**_LOW, MINE: "profile: mine\nextends: burst\n"},
+    right={MINE: _LOW[MINE]},
+)
 
 
 def polling_left_on(state: PowerState) -> Iterator[Finding]:

@@ -8,20 +8,9 @@ import attrs
 
 from htppower.profiles.profile import PowerState, Profile, Relax
 from htppower.profiles.sustain import Adaptive
-from htppower.votes.clock_votes import (
-    CENG_DEFAULT,
-    CENG_EXP_DEFAULT,
-    HMX_DEFAULT,
-    HVX_EXP_REMOVED,
-    HVX_REMOVED,
-    Ceng,
-    CengExp,
-    ExpandedRange,
-    HmxV2,
-    VoltageRange,
-)
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
-from htppower.votes.options import BY_CLASS
+from htppower.votes.clock_votes import HMX_DEFAULT, HVX_REMOVED, VoltageRange
+from htppower.votes.corners import ClkPerfMode, PowerMode, VoltageCorner
+from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -29,19 +18,9 @@ if TYPE_CHECKING:
 
     from htppower.errors import KeyPath
 
-_SVS, _NOM = VoltageRange.at(VoltageCorner.SVS), VoltageRange.at(VoltageCorner.NOM)
-_MAX = VoltageRange.at(VoltageCorner.MAX_VOLTAGE_CORNER)
-_HMX = HmxV2(ExpandedCorner.NOM, ExpandedCorner.TUR, ExpandedCorner.TUR, ClkPerfMode.HIGH)
+_SVS = VoltageRange.at(VoltageCorner.SVS)
 _LOW = attrs.evolve(HVX_REMOVED, sleep_disable=None, core=_SVS, bus=_SVS)
-
-_EXP_SVS, _EXP_NOM = ExpandedRange.at(ExpandedCorner.SVS), ExpandedRange.at(ExpandedCorner.NOM)
-_EXP_MAX = ExpandedRange.at(ExpandedCorner.MAX)
-_EXP_LOW = attrs.evolve(HVX_EXP_REMOVED, sleep_disable=None, core=_EXP_SVS, bus=_EXP_SVS)
-_CENG = Ceng(VoltageCorner.SVS, VoltageCorner.NOM, VoltageCorner.NOM, ClkPerfMode.HIGH)
-_CENG_EXP = CengExp(ExpandedCorner.SVS, ExpandedCorner.NOM, ExpandedCorner.NOM, ClkPerfMode.HIGH)
-
-# Values to try for each field. One of them differs from the field's own value and breaks no rule with the other fields;
-# None is unset. Most fields need only the first two.
+# Values to try for the fields of an HVX vote that are not clocks.
 _OF_HVX: Mapping[str, tuple[Any, ...]] = {
     "dcvs_enable": (True, False),
     "power_mode": (PowerMode.PERFORMANCE, PowerMode.POWER_SAVER),
@@ -49,28 +28,6 @@ _OF_HVX: Mapping[str, tuple[Any, ...]] = {
     "sleep_disable": (False, None),
     "core_perf_mode": (ClkPerfMode.HIGH, ClkPerfMode.LOW),
     "bus_perf_mode": (ClkPerfMode.HIGH, ClkPerfMode.LOW),
-}
-_VALUES: Mapping[KeyPath, tuple[Any, ...]] = {
-    ("dcvs_v3",): (_LOW, HVX_REMOVED),
-    ("dcvs_v3", "bus"): (_SVS, _NOM, _MAX),
-    ("dcvs_v3", "core"): (_SVS, _NOM),
-    ("dcvs_v3_exp",): (_EXP_LOW, HVX_EXP_REMOVED),
-    ("dcvs_v3_exp", "bus"): (_EXP_SVS, _EXP_NOM, _EXP_MAX),
-    ("dcvs_v3_exp", "core"): (_EXP_SVS, _EXP_NOM),
-    **{
-        (about.field, field.name): _OF_HVX[field.name]
-        for about in BY_CLASS.values()
-        for field in about.fields
-        if about.partial and field.name in _OF_HVX
-    },
-    ("hmx_v2",): (_HMX, HMX_DEFAULT, None),
-    ("ceng",): (_CENG, CENG_DEFAULT, None),
-    ("ceng_exp",): (_CENG_EXP, CENG_EXP_DEFAULT, None),
-    ("rpc_control_latency_us",): (77, 177),
-    ("rpc_polling_time_us",): (777, 7777),
-    ("adaptive_polling_time_us",): (7777, 0, None),
-    ("hmx_timeout_us",): (77_777, 177_777),
-    ("ddr_perf_mode",): (False, True, None),
 }
 # Power states to relax to instead. The last clears a sleep_disable (rule DCVS-4).
 _STATES = tuple(
@@ -133,7 +90,32 @@ def _others(value: Any) -> Iterator[Any]:
 
 def _other_votes(votes: VoteSet, at: KeyPath) -> Iterator[VoteSet]:
     own: Any = votes if len(at) == 1 else getattr(votes, at[0])
-    for value in _VALUES[at]:
+    for value in values_to_try(*at):
         if value != getattr(own, at[-1]):
             changed = attrs.evolve(own, **{at[-1]: value})
             yield changed if len(at) == 1 else attrs.evolve(votes, **{at[0]: changed})
+
+
+def values_to_try(field: str, part: str = "") -> tuple[Any, ...]:
+    """Return values to try for a vote, or for a part of an HVX vote; None is unset.
+
+    One of them differs from the own value and breaks no rule with the other fields. Most fields need only the first
+    two.
+    """
+    about = BY_FIELD[field]
+    removed: Any = about.taken_back
+    if about.partial:
+        corners: Any = type(removed.core.target)
+        lowest, middle, highest = map(type(removed.core).at, (corners["SVS"], corners["NOM"], max(corners)))
+        if part:
+            return _OF_HVX.get(part, (lowest, middle, highest))
+        return attrs.evolve(removed, sleep_disable=None, core=lowest, bus=lowest), removed
+    if about.fields:
+        corners = type(removed.target)
+        raised = attrs.evolve(removed, min=corners["SVS"], target=corners["NOM"], max=corners["NOM"])
+        return attrs.evolve(raised, pick_default=False) if about.default else raised, removed, None
+    if about.limits is None:
+        return False, True, None
+    numbers = (min(about.limits.low + some, about.limits.high) for some in (77, 177))
+    # Without the option that it needs, a rule refuses any number above 0.
+    return (*numbers, removed, None) if about.needs else tuple(numbers)

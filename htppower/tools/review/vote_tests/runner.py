@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.control.session import Session
     from htppower.profiles.profile import Profile
     from htppower.tools.review.vote_tests.cases import Moment, VoteCase
-    from htppower.votes.option import Option
+    from htppower.votes.options import Option
     from htppower.votes.vote_set import VoteSet
 
 

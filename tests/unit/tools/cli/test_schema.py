@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from support.shipped import shipped_folder
 
-from htppower.tools.review.json_schema.schema import FILES
+from htppower.tools.review.json_schema import FILES
 
 if TYPE_CHECKING:
     from pathlib import Path

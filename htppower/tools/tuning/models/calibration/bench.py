@@ -11,7 +11,7 @@ from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.profiles.profile import Lowering
 from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
-from htppower.votes.option import Option
+from htppower.votes.options import Option, needing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,7 @@ def variant(
     if sleep_latency_us is not None:
         votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(votes.dcvs_v3, sleep_latency_us=sleep_latency_us))
     if polling_us is not None:
-        votes = attrs.evolve(votes, rpc_polling_time_us=polling_us, adaptive_polling_time_us=None)
+        votes = attrs.evolve(votes.without(*needing(Option.RPC_POLLING_TIME)), rpc_polling_time_us=polling_us)
     relax = attrs.evolve(
         relax,
         to=to or relax.to,

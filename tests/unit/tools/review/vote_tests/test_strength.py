@@ -98,7 +98,7 @@ def never_taken_back(option: Option) -> Callable[[Patch], None]:
     """Return a mistake that never resets an option."""
 
     def apply(patch: Patch) -> None:
-        kept = VOTE_OPTIONS[option]._replace(taken_back=None)
+        kept = attrs.evolve(VOTE_OPTIONS[option], taken_back=None)
         patch.setattr(ledger, "VOTE_OPTIONS", {**VOTE_OPTIONS, option: kept})
 
     apply.__name__ = f"{option.name.lower()}_is_never_taken_back"

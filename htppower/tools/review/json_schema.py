@@ -14,8 +14,8 @@ from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
 from htppower.profiles.sustain import SHARE_PATTERN
 from htppower.profiles.typed_fields import StatedVotes
+from htppower.rules.table import RULES
 from htppower.tools.review.explain.meanings import OF_LIMITS
-from htppower.tools.review.json_schema.rules import of_a_profile, of_votes
 from htppower.tools.review.vote_tests.fields import ExpectFields, VoteTestFields
 from htppower.tools.tuning.models.model import LIMITS_OF_VALUES, DeviceModel, Quantity
 from htppower.votes.options import BY_CLASS, BY_FIELD
@@ -140,13 +140,27 @@ class _Maker:
             made["minProperties"] = 1
         if kind is ExpectFields:
             made["minProperties"] = len(required) + 1  # at least one expectation
-        conditions = {VoteSet: of_votes(), ProfileFields: of_a_profile()}.get(kind) if mode is Mode.WHOLE else None
+        conditions = _conditions(kind) if mode is Mode.WHOLE else []
         return {
             **made,
             **({"required": required} if required else {}),
             "additionalProperties": False,
             **({"allOf": conditions} if conditions else {}),
         }
+
+
+def _conditions(kind: type[Any]) -> list[Schema]:
+    """Return the rules between the fields of a class that JSON Schema can express."""
+    return [
+        {
+            "$comment": rule.id,
+            "if": {"properties": {**form.given, **form.or_left_out}, "required": list(form.given)},
+            "then": {"properties": form.then},
+        }
+        for rule in RULES.values()
+        for form in rule.schema
+        if kind is (ProfileFields if form.of_profile else VoteSet)
+    ]
 
 
 def _described(text: str, value: Schema) -> Schema:

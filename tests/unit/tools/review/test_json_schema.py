@@ -22,8 +22,8 @@ from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.fields import profile_fields
 from htppower.profiles.strict_yaml import read_document
 from htppower.tools.cli.show import as_yaml
-from htppower.tools.review.json_schema.schema import FILES, json_schema
-from htppower.tools.review.vote_tests.mutants import _VALUES
+from htppower.tools.review.json_schema import FILES, json_schema
+from htppower.tools.review.vote_tests.mutants import values_to_try
 
 if TYPE_CHECKING:
     from htppower import Profile, Relax
@@ -118,7 +118,7 @@ def changed(profile: Profile, data: st.DataObject) -> Profile:
     """Return the profile with up to four changed votes."""
     names = [at for at, _ in profile_fields(profile) if at[0] == "votes"]
     for at in data.draw(st.lists(st.sampled_from(names), max_size=4, unique=True)):
-        value: Any = data.draw(st.sampled_from([*_VALUES[at[1:]], *(() if at[-1] == "power_mode" else (None,))]))
+        value: Any = data.draw(st.sampled_from([*values_to_try(*at[1:]), *(() if at[-1] == "power_mode" else (None,))]))
         votes, hvx = profile.votes, profile.votes.dcvs_v3
         if len(at) == 3 and hvx is not None:
             votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(hvx, **{at[-1]: value}))

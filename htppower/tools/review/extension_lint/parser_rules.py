@@ -1,0 +1,176 @@
+"""The rules of extension files that the vendor's parser makes: what it refuses, ignores, or reads as another key.
+
+An error makes the parser refuse the whole file: EXT-10 to EXT-18. A warning is about a value that the parser silently
+ignores (EXT-20 to EXT-23, EXT-25), or reads as another key (EXT-24). ``EXT-1`` is a rule of profiles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from htppower.rules.rule import Breach
+from htppower.tools.review.extension_lint.rule_parts import (
+    BURST,
+    DEVICES,
+    DONE,
+    EVERY,
+    INNER,
+    MEASURED,
+    OUTER,
+    START,
+    SVS,
+    core,
+    cores,
+    custom,
+    device,
+    extension_rule,
+    file,
+    item,
+)
+
+if TYPE_CHECKING:
+    from htppower.rules.rule import Rule
+
+_REFUSED = "The vendor's tools refuse the whole file: Genie prints one warning and runs without any vote."
+
+
+def _refused(number: int, says: str, **more: Any) -> Rule:
+    return extension_rule(number, says, Breach.ERROR, **more)
+
+
+def _warned(number: int, says: str, source: str = MEASURED, **more: Any) -> Rule:
+    return extension_rule(number, says, Breach.WARNING, source, **more)
+
+
+PARSER_RULES = (
+    _refused(
+        10,
+        "The text is JSON without extras, in UTF-8 without a byte order mark, and holds an object.",
+        why=(
+            "The vendor's parser takes no comments, no commas before a bracket, no NaN and no byte order mark. "
+            f"{_REFUSED}"
+        ),
+        mend="Write plain JSON.",
+        wrong=cores(f"{BURST},"),
+        right=core(),
+    ),
+    _refused(
+        11,
+        "Every value is of its key's type.",
+        why=f"A number in quotes is a text, and 1 is not true. {_REFUSED}",
+        mend="Write a value of the key's type.",
+        wrong=core('"rpc_polling_time": "9999"'),
+        right=core('"rpc_polling_time": 9999'),
+    ),
+    _refused(
+        12,
+        "Every word is one that its key accepts, in the same spelling.",
+        why=f"Words are compared letter by letter. {_REFUSED}",
+        mend="Write the word as the vendor writes it.",
+        wrong=cores('{"perf_profile": "BURST"}'),
+        right=core(),
+    ),
+    _refused(
+        13,
+        "Every number is in the range that its key accepts.",
+        why=f"A number that does not fit is not shortened. {_REFUSED}",
+        mend="Write a number in the range.",
+        wrong=core('"rpc_control_latency": -1'),
+        right=core('"rpc_control_latency": 100'),
+    ),
+    _refused(
+        14,
+        "Objects in graphs and cores have no key that the parser does not know.",
+        why=f"In graphs and cores even a note to the reader is an unknown key. {_REFUSED}",
+        mend="Delete it, or put it at the top, where unknown keys are ignored.",
+        wrong=core('"_comment": "as fast as it goes"'),
+        right=core(),
+    ),
+    _refused(
+        15,
+        "A custom item has at least one graph state, and each only once.",
+        why=f"An item for no state, or for one state twice, means nothing. {_REFUSED}",
+        mend="Name each state once.",
+        wrong=custom(item(f'{START}, "init_start"'), DONE),
+        right=custom(*EVERY),
+    ),
+    _refused(
+        16,
+        "Every object has all keys that it needs.",
+        why=f"Clock votes have six corners, and none has a default. {_REFUSED}",
+        mend="Add what is missing.",
+        wrong=custom(item(START, voted=f'"busVoltageCornerMin": "{SVS}"'), DONE),
+        right=custom(*EVERY),
+    ),
+    _refused(
+        17,
+        "custom has items with clock votes, and perf_profile is custom; each of the two needs the other.",
+        why=f"The profile custom consists of its items, and no other profile has items. {_REFUSED}",
+        mend="Write perf_profile custom next to custom.",
+        wrong=custom(*EVERY, profile="burst"),
+        right=custom(*EVERY),
+    ),
+    _refused(
+        18,
+        "In a list, no object without values comes before an object with values.",
+        why=f"The parser miscounts objects without values. {_REFUSED}",
+        mend="Delete the empty object, or put it last.",
+        wrong=file(f'"graphs": [{{}}, {{"graph_names": ["model"]}}], {DEVICES}'),
+        right=file(f'"graphs": [{{"graph_names": ["model"]}}], {DEVICES}'),
+    ),
+    _warned(
+        20,
+        "Every key is at a place where the parser reads it.",
+        why="A key in the wrong place is silently ignored: perf_profile in a device does not change the profile.",
+        mend="Write the key where it is read.",
+        wrong=device('"perf_profile": "power_saver"'),
+        right=core(),
+    ),
+    _warned(
+        21,
+        "No key is given twice: the parser uses the first.",
+        why="The vendor's parser takes the first value, most other readers of JSON the last.",
+        mend="Keep one.",
+        wrong=device('"device_id": 0, "device_id": 0'),
+        right=device('"device_id": 0'),
+    ),
+    _warned(
+        22,
+        "There is only one device: of several, the parser uses the first.",
+        why="The settings of the second device are never used, and no message reports it.",
+        mend="Write a file for each device.",
+        wrong=file(f'"devices": [{{"device_id": 0, "cores": [{BURST}]}}, {{"device_id": 1, "cores": [{BURST}]}}]'),
+        right=device('"device_id": 0'),
+    ),
+    _warned(
+        23,
+        "An outer file names the library of the HTP, and one existing inner file, or one for each SoC; it has no HTP "
+        "settings itself.",
+        why="Keys that do not belong in the outer file are not read, so a profile there is never voted.",
+        mend="Write the settings into the inner file.",
+        wrong={**file(f"{OUTER}, {DEVICES}"), **INNER},
+        right=file(OUTER),
+    ),
+    _warned(
+        24,
+        "No unknown key has the name of a known key in or around its object: it is read as that key.",
+        why=(
+            "The vendor's parser finds a known name inside any key that leads to a value. If a device has several such"
+            " keys, it takes the last: my_perf_profile after perf_profile is voted."
+        ),
+        mend="Give the key another name, or delete it.",
+        wrong=core('"my_perf_profile": "power_saver"'),
+        right=core(),
+    ),
+    _warned(
+        25,
+        "All cores of a device have the same values: if they differ, the last value applies to all cores.",
+        why=(
+            "The vendor's parser keeps one value of each key for all cores: burst in the first core is not voted if "
+            "the second has balanced."
+        ),
+        mend="Write the same into each core, or leave it out of all but one.",
+        wrong=cores(f'{BURST}, {{"core_id": 1, "perf_profile": "balanced"}}'),
+        right=cores(f'{BURST}, {{"core_id": 1}}'),
+    ),
+)
