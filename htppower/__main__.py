@@ -4,7 +4,7 @@ import io
 import os
 import sys
 
-# The same as in cli/exit_codes.py, whose import may be interrupted, too.
+# The same as in cli/help.py, whose import may be interrupted, too.
 _INTERRUPTED = 130
 
 
