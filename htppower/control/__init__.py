@@ -9,10 +9,11 @@ A phase that needs votes asks the ``engine``, which runs a step of the ``reconci
 ``caster`` takes the difference from the ``ledger`` and from ``process_settings``, and sends it through
 ``native_calls``. ``tellers`` report the result on the ``event_bus``.
 
-``controller`` is the public face, and ``session`` the face of one session. Rooms (subpackages): ``plans`` (the votes that a
-session should have), ``gate`` (the running phases), ``ledger`` (the votes in force), ``core`` (the engine between
-them), ``phases`` (the blocks that a host uses), ``claims`` (holds and caps), ``learning``, ``recording``, ``status``,
-``caps`` (by temperature or power profile), ``files`` (what is written) and ``time`` (clock, alarms and threads).
+``controller`` is the public face, and ``session`` the face of one session. Rooms (subpackages): ``plans`` (the votes
+that a session should have), ``gate`` (the running phases), ``ledger`` (the votes in force), ``core`` (the engine
+between them), ``phases`` (the blocks that a host uses), ``claims`` (holds and caps), ``learning``, ``recording``,
+``status``, ``caps`` (by temperature or power profile), ``files`` (what is written) and ``time`` (clock, alarms and
+threads).
 
 ``closer`` closes sessions, and ``ending`` the controller. ``termination`` closes controllers when the process ends.
 ``registry`` has the open sessions of a controller, and ``companions`` are the objects that are closed with a

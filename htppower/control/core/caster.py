@@ -60,7 +60,7 @@ class Caster:
         )
 
     def create_ids(self, session: SessionRecord) -> None:
-        """Create an id for each core on which the session has none.
+        """Create the ids of those cores that have no id in the session yet.
 
         Raises:
             VoteRejected: a call failed.

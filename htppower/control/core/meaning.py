@@ -1,4 +1,4 @@
-"""What each native code means for the controller. No other module compares codes.
+"""The meaning of each native code for the controller. No other module compares codes.
 
 The sources are the answers of the device library to each failure of FastRPC (measured), and the headers of the SDK.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(enum.Enum):
-    """What the code of a call means."""
+    """The meaning of a call's code for the controller."""
 
     DONE = "the call succeeded"
     LOST = "the link was rebuilt: every vote is gone, the ids are still valid"

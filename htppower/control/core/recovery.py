@@ -136,7 +136,7 @@ class Recovery:
         self._engine.post(functools.partial(self._renew, self._renewals), Urgency.RAISE)
 
     def _renew(self, renewals: int) -> None:
-        """Create the device again if the link is still dead and no other step has done so meanwhile.
+        """Create the device again if the link is still dead and no other step was quicker.
 
         Its ids are then gone.
         """
@@ -190,7 +190,7 @@ class Recovery:
         return self.link.may_call(now_us) and (session is None or now_us >= session.retry_us)
 
     def any_id(self) -> int | None:
-        """Return an id of any open session, to carry settings of the process; None if there is no id."""
+        """Return an id of any open session, to carry settings of the process; None without an id."""
         ledgers = (ledger for session in self._engine.sessions() for ledger in session.ledgers.values())
         first = next(ledgers, None)
         return None if first is None else first.power_config_id

@@ -136,7 +136,7 @@ class Gate:
             in_flight = tokens.made - len(tokens.idle)
             if in_flight:
                 return in_flight, self.begun, None, ended + in_flight
-            # As in ``begun``, no Python function is called here.
+            # No Python function is called here, for the reason given in ``begun``.
             found_up = 0 if self.learning is None else self.learning.ahead.found_up
             deadline_us = max(sustain.ended_ns // 1000 + sustain.us, sustain.until_us)
             return 0, self.saved - found_up, None if sustain.alarm is None else deadline_us, ended

@@ -67,7 +67,7 @@ class Ticket:
         if in_closed_generator() or in_own_work():
             self._phases.gate.time.call_soon(self._end_soon)
             return
-        # If the inference has ended already, there is no token, and nothing changes.
+        # If the inference has ended already, its token is gone, and nothing changes.
         with contextlib.suppress(PhaseMisuse):
             try:
                 self._inference.__exit__(None, None, None)

@@ -25,6 +25,7 @@ class Claim:
     """A hold or a cap.
 
     Attributes:
+        number: the number of the hold or cap, from 1.
         kind: ``hold`` or ``cap``.
         profile: the profile that it asks for.
         reason: why it was requested; shown in status and events.

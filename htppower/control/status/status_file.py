@@ -1,4 +1,4 @@
-"""A controller's status in a file, for other processes: whole, on change, and at most once a second."""
+"""A controller's status in a file, for other processes: replaced after each change, at most once a second."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
-# A status has its kind in the first bytes.
+# The first bytes of a status file, which must contain its kind.
 _BEGIN_BYTES = 4096
 
 PERIOD_US = 1_000_000
-# How long ``close`` waits for the disk.
+# How long ``close`` waits for the disk, in seconds.
 LONGEST_WRITE_S = 1.0
 
 
@@ -46,13 +46,13 @@ class StatusFile(Closing):
     recording has inferences to write. Otherwise no timer runs. If the file can't be written, a WARNING is logged once,
     and the next change is tried again.
 
-    The file is replaced as a whole, so its folder must be writable. A link in its place is replaced, too. If no path is
+    The file is replaced as a whole, so its folder must be writable. A link at the path is replaced, too. If no path is
     named, the file is in the runtime folder of the user, and is removed at the end instead of being marked as closed.
 
     Raises:
         OSError: the file can't be written.
         SessionClosed: the controller is closed.
-        ValueError: the path leads to something else than a file, or to a file that is not a status.
+        ValueError: there is something else than a file at the path, or a file that is not a status.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class StatusFile(Closing):
         self._calls = contextlib.ExitStack()
         try:
             _require_status_or_nothing(self._path, self._target)
-            # An event costs nothing more while the next write is due.
+            # While a write is due already, a further event costs nothing.
             self._calls.callback(subscribe(self._changed, lambda _kind, _details: not self._background.asked))
             self._calls.callback(companions.add(self.close, self._disown))
             self._write(self._document())
@@ -100,11 +100,11 @@ class StatusFile(Closing):
         return self._closed
 
     def close(self) -> None:
-        """Write the status a last time, marked as closed, and nothing from then on. Closing twice is fine."""
+        """Write the status a last time, marked as closed, and write nothing after that. Closing twice has no effect."""
         if not self._closed:
             self._background.stop()
             self._calls.close()
-            # The status is taken here, not on the worker: the caller may hold a lock that a status waits for.
+            # This thread takes the status, not the worker: the caller may hold a lock that the worker would need.
             self._background.do(functools.partial(self._finish, self._document(closed=True)), LONGEST_WRITE_S)
             self._background.close()
 
@@ -124,7 +124,7 @@ class StatusFile(Closing):
         self._try_to_write(self._document())
 
     def _finish(self, last: dict[str, Any]) -> None:
-        """Write the last status, or remove the file; once, since another controller may use the same name then."""
+        """Write the last status, or remove the file, only once: later another controller may use the same name."""
         with self._writing:
             if not self._closed and self._removed:
                 self._remove()
