@@ -1,4 +1,4 @@
-"""Makes the learner that a profile states."""
+"""Makes the learner for the goal that a profile states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def make_learner(sustain: Adaptive, state: LearnerState | None = None) -> Learner:
-    """Return a new learner, or one that goes on with the ``state`` of another.
+    """Return a new learner, or one that continues with the ``state`` of another learner.
 
     Raises:
         ValueError, KeyError, TypeError: the state does not fit these parameters.
