@@ -184,8 +184,8 @@ class SessionMachine:
             self._events[trigger.name].trigger(session, step)
         except VoteRejected as error:
             failed = without_frames(error)
-            # ``transitions`` keeps the error in an object, and its traceback refers to that object. This cycle would keep
-            # the inputs of the inference alive.
+            # ``transitions`` keeps the error in an object, and its traceback refers to that object. This cycle would
+            # keep the inputs of the inference alive.
             error.__traceback__ = None
             self.lose(session, failed, cause, phase, trigger)
             return failed
