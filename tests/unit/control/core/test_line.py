@@ -55,7 +55,7 @@ class Worker:
 
 
 def test_the_most_urgent_request_is_first_and_the_first_to_come_within_each() -> None:
-    """Raises run before lowerings, lowerings before closings, heartbeats last; within a kind, the earlier runs first."""
+    """Raises run before lowerings, lowerings before closings, heartbeats last; within a kind, the earlier is first."""
     worker = Worker()
     worker.submit("first", HEARTBEAT)
     for urgency, nth in itertools.product(reversed(Urgency), "ab"):

@@ -176,7 +176,7 @@ def test_an_inference_that_begins_within_init_is_no_begin_where_it_ends_later() 
 
 
 def test_votes_are_up_around_the_predicted_begin_only() -> None:
-    """Votes are raised ``raise_ahead_us`` before the predicted begin; without an inference they stay up as long after."""
+    """Votes are raised ``raise_ahead_us`` before the predicted begin, and without an inference end as long after."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)

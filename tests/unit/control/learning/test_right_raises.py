@@ -13,7 +13,7 @@ LEAD_US = 5_000
 
 @pytest.mark.parametrize("within", ["init", "deinit", "use", "nothing"])
 def test_an_inference_in_time_makes_a_raise_ahead_right_whatever_comes_within_it(within: str) -> None:
-    """INIT, DE-INIT or another profile during the inference changes nothing: raises ahead continue, and save no call."""
+    """INIT, DE-INIT or another profile during the inference changes nothing: raises ahead continue and save no call."""
     bench = Bench.make()
     profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(profile)

@@ -133,7 +133,7 @@ class TestGenerator:
         assert_down(bench, model.session)
 
     def test_thrown_into(self, how: str, bench: Bench, model: Model) -> None:
-        """A thrown exception reaches the inner generator, which may continue; if it leaves it, the votes are lowered."""
+        """A thrown exception reaches the inner generator, which may continue; if not, the votes are lowered."""
         generator = self.made(how, model)
         next(generator)
         error = KeyError()
