@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from onnxruntime import RunOptions, SessionOptions
 
 # Each option that can make the provider vote, with the value that does not. Source: the log of onnxruntime-qnn 2.7.0.
-# Votes that a run option causes stay after the run. The dynamic option "default", after any other value, crashes the
-# process.
+# Votes that a run option causes stay after the run. The dynamic option "default", set after
+# another value, ends the process.
 _SILENT: Mapping[str, str] = MappingProxyType(
     {
         PERFORMANCE_MODE: "default",
