@@ -35,12 +35,12 @@ HELD_RETRY_US = 60_000_000
 class LinkEvent(str, enum.Enum):
     """An event that may change the state of the link."""
 
-    WORKED = "a call succeeded that the DSP answers"
-    LOST = "a call was answered by 1007, or the host reports one"
+    WORKED = "the DSP has answered a call"
+    LOST = "a call answered 1007, or the host reports a 1007"
     SUSPECT = "a call failed as it does on a dead link"
-    DEAD = "a call was answered by 1011, the host reports one, or failures go on"
-    IN_VAIN = "calls failed right after the device was made anew"
-    TOLD = "the host reports a loss while the link is dead: it may have freed its session"
+    DEAD = "a call answered 1011, the host reports a 1011, or calls fail again and again"
+    IN_VAIN = "calls failed right after the device was created again"
+    TOLD = "the host reports a loss while the link is dead, so it may have freed its NPU session"
 
     __str__ = str.__str__
 

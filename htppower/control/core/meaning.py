@@ -30,7 +30,7 @@ class Meaning(enum.Enum):
 
     DONE = "the call succeeded"
     LOST = "the link was rebuilt: every vote is gone, the ids are still valid"
-    DEAD = "the library does not rebuild the link by itself: the device must be made anew"
+    DEAD = "the library does not rebuild the link by itself: the device must be created again"
     SUSPECT = "the call failed as on a dead link, but a healthy link may also give this answer"
     REFUSED = "this call failed, which says nothing about the link"
     ABSENT = "this platform does not have an option of the call"
@@ -41,9 +41,9 @@ class CallKind(enum.Enum):
     """The kind of a call; the same code means different things for different kinds."""
 
     CREATE = "createPowerConfigId, which makes no remote call"
-    VOTES = "votes of an id: the DSP is asked"
-    DESTROY = "destroyPowerConfigId: the DSP is asked, unless the library has forgotten the id"
-    SETTINGS = "settings of the process: FastRPC is told, and the DSP perhaps not"
+    VOTES = "votes of an id: the DSP answers"
+    DESTROY = "destroyPowerConfigId: the DSP answers, unless the library has forgotten the id"
+    SETTINGS = "settings of the process: FastRPC answers, and perhaps not the DSP"
 
 
 _OF_ALL = MappingProxyType(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 _HELD = (
-    "another user of the library in this process keeps the dead link to the DSP, so no vote can be cast: free its"
+    "another user of the library in this process keeps the dead link to the DSP, so no vote can be sent: free its"
     " session of the NPU (in ONNX Runtime the InferenceSession), then call link_lost(1011) of the controller"
 )
 # If the DSP restarts, every running graph call of the host fails, and each may be reported. A report within this time
@@ -153,7 +153,7 @@ class Recovery:
         try:
             self._engine.renew_backends()
         except Exception as error:  # noqa: BLE001 - a backend of the host may raise any exception
-            _LOGGER.warning("the device can't be made anew: %s", error)
+            _LOGGER.warning("the device can't be created again: %s", error)
             self.retry_later()
             return
         link.was_renewed()

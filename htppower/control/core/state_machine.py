@@ -58,23 +58,23 @@ MEANINGS = {
 _LIVE = (State.UNVOTED, State.RAISED, State.LOWERED, State.UNKNOWN)
 
 TRANSITIONS = (
-    Row(Trigger.RAISE, (State.UNVOTED, State.LOWERED, State.UNKNOWN), State.RAISED, "cast the profile's votes"),
+    Row(Trigger.RAISE, (State.UNVOTED, State.LOWERED, State.UNKNOWN), State.RAISED, "send the profile's votes"),
     Row(
         Trigger.REVISE,
         (State.RAISED,),
         State.RAISED,
-        "cast other votes: a new profile, or votes that may be lost",
+        "send other votes: a new profile, or votes that may be lost",
     ),
-    Row(Trigger.LOWER, (State.RAISED, State.UNKNOWN), State.LOWERED, "cast the power state's votes"),
+    Row(Trigger.LOWER, (State.RAISED, State.UNKNOWN), State.LOWERED, "send the power state's votes"),
     Row(
         Trigger.LOWER_FURTHER,
         (State.LOWERED,),
         State.LOWERED,
-        "cast the votes of the second power state",
+        "send the votes of the second power state",
     ),
     Row(Trigger.LOSE, _LIVE, State.UNKNOWN, "a call failed, or the DSP restarted"),
     Row(Trigger.RELEASE, _LIVE, State.UNVOTED, "change to a profile without votes: destroy the ids"),
-    Row(Trigger.DESTROY, _LIVE, State.DESTROYED, "give back process-wide settings, destroy the ids"),
+    Row(Trigger.DESTROY, _LIVE, State.DESTROYED, "send the settings without the session's wishes, destroy the ids"),
 )
 
 

@@ -90,7 +90,7 @@ def read_or_put_aside(path: str) -> tuple[Entry, ...]:
     except (TypeError, ValueError, LookupError, RecursionError) as error:
         aside = f"{path}.bad"
         os.replace(path, aside)  # noqa: PTH105 - as above
-        _LOGGER.warning("%s is not used, and is now %s: %s; sessions learn anew", path, aside, error)
+        _LOGGER.warning("%s is not used, and is now %s: %s; sessions begin without learnt times", path, aside, error)
         return ()
 
 
