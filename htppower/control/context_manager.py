@@ -16,7 +16,7 @@ def in_closed_generator() -> bool:
 
 
 class ContextManager(abc.ABC):
-    """A context manager that calls ``_leave``."""
+    """A context manager that calls ``_leave`` at the end of its block."""
 
     __slots__ = ()
 

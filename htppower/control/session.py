@@ -63,7 +63,7 @@ class Session(Closing):
 
     @property
     def power_config_ids(self) -> Mapping[int, int]:
-        """The power config ids by core id; empty with a profile without votes, for example."""
+        """The power config ids by core id; empty if the profile has no votes, for example."""
         return self._record.power_config_ids
 
     @property

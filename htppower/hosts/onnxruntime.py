@@ -159,7 +159,7 @@ class VotingSession(Closing):
     def run_with_ortvaluevector(
         self, run_options: RunOptions, feed_names: Any, feeds: Any, fetch_names: Any, fetches: Any, fetch_devices: Any
     ) -> Any:
-        """Run as ``InferenceSession.run_with_ortvaluevector`` does, with the votes in force. Raises as for ``run``."""
+        """Run as ``InferenceSession.run_with_ortvaluevector`` does, with the votes in force. Raises as ``run`` does."""
         session = self._open(run_options)
         with self._votes.inference(), self._watch:
             return session.run_with_ortvaluevector(run_options, feed_names, feeds, fetch_names, fetches, fetch_devices)
@@ -248,7 +248,7 @@ class VotingSession(Closing):
                 return session.run(output_names, input_feed, run_options)
 
     def __repr__(self) -> str:
-        """Return the class and the votes' session."""
+        """Return the class, and the session that votes."""
         return f"<VotingSession {'closed, ' if self._closed else ''}{self._votes!r}>"
 
     def _open(self, run_options: RunOptions | None = None) -> InferenceSession:

@@ -66,7 +66,7 @@ class Leader(Learner):
     def restore(self, state: LearnerState) -> None:
         """Continue with the state of another learner.
 
-        Several learners may do so, so the bank is no larger than that in a new learner.
+        Several learners may continue with one state, so the bank is no larger than in a new learner.
         """
         bank_us = whole(state["bank_us"])
         if bank_us > _MOST_BANK * self._worth_us:

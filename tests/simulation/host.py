@@ -137,7 +137,7 @@ class Host:
             if isinstance(error, htppower.CloseTimedOut):
                 self._wait_until_closed(client)
         self._closed(client)
-        # A small case ends with the close.
+        # A small case has nothing after the close.
         self._window.leave()
         self.open(op.place, op.name)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_typ
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-# Every clock, count and id is smaller.
+# Every clock, count and id is smaller than this.
 _LIMIT = 1 << 63
 _WORDS = {str: "text", int: "number", bool: "truth value"}
 
@@ -115,7 +115,8 @@ def _list(form: Form) -> Form:
 def _dictionary(key: Any, form: Form) -> Form:
     """Return the form of a dictionary.
 
-    If its keys are a Literal, all of them must be present; keys of an enum are written in the order of the enum.
+    If the type of its keys is a Literal, every one of these keys must be present. If it is an enum, the keys are
+    written in the order of the enum.
     """
     required = get_args(key)
     order = required or (key if issubclass(key, enum.Enum) else ())

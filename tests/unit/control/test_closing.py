@@ -133,7 +133,7 @@ def test_what_waits_behind_a_call_that_hangs_is_closed_when_that_returns(host: H
 
 
 def test_closing_again_goes_on_with_what_is_left(host: Host) -> None:
-    """A second close closes the rest once the call has returned."""
+    """A second close closes the sessions that are left, once the call has returned."""
     hang = host.hanging_raise(host.controller.session("burst"))
     give_up(host.controller)
     hang.let_go.set()

@@ -74,7 +74,7 @@ def die(bench: Bench) -> None:
     bench.simulated.restart_subsystem()
 
 
-# A call that is refused.
+# The tests below have a call that is refused.
 
 
 def test_a_failed_raise_never_fails_the_inference(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -143,7 +143,7 @@ def test_a_second_13001_is_a_failure(bench: Bench) -> None:
         assert session.state is State.RAISED
 
 
-# A link that was rebuilt.
+# The tests below have a link that the library has rebuilt.
 
 
 def test_a_restart_is_voted_again_for_every_session_at_once(device: Bench) -> None:
@@ -188,7 +188,7 @@ def test_a_subsystem_that_keeps_restarting_is_left_to_the_back_off(bench: Bench)
     assert [call.time_us // SECOND_US for call in bench.votes] == [0, 0, 0, 1, 1, 3]
 
 
-# These failures may come from a dead link, alone or in a row.
+# The tests below have one or several failures that may come from a dead link.
 
 
 def test_one_13003_is_tried_again_at_once(bench: Bench) -> None:
@@ -223,7 +223,7 @@ def test_a_13003_that_lasts_is_a_dead_link_which_is_made_anew(device: Bench) -> 
     assert states == [SUSPECT, DEAD, WELL]
 
 
-# These tests have a link that the library has given up.
+# The tests below have a link that the library has given up.
 
 
 def test_a_13003_on_each_of_several_cores_is_a_dead_link_after_the_back_off_only() -> None:
@@ -324,7 +324,7 @@ def test_a_session_opens_while_the_link_is_dead(device: Bench) -> None:
         assert (session.state, device.effective().core_target) == (State.RAISED, MAX_CORNER)
 
 
-# These hold for all of the failures above.
+# The tests below are about all of these failures.
 
 
 @pytest.mark.parametrize("code", [1007, 1011, 13003, 13005, 13006, 1003])

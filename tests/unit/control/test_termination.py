@@ -58,7 +58,7 @@ def _elsewhere(action: Callable[[], object]) -> list[warnings.WarningMessage]:
 
 
 def test_the_default_action_is_replaced_while_a_controller_is_open() -> None:
-    """Both signals have the handler from the first controller to the last; then they are as before."""
+    """Both signals have the handler while a controller is open; after the last one they are as before."""
     with _controller(), _controller():
         assert _handlers() == {TERMINATION}
     assert _handlers() == {signal.SIG_DFL}

@@ -195,7 +195,7 @@ def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
             calls.append(frame.f_code.co_name)
 
     counted, sessions = [], []
-    # The first status of a process fills caches.
+    # The first status of a process fills caches, so it is not counted.
     for opened in (1, 20, 20):
         for _ in range(opened):
             sessions.append(bench.controller.session("burst"))

@@ -191,7 +191,7 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
         ticket.end()
     bench.controller.close()
     assert problem(document) is None
-    # The page has no row for the keys of a dictionary.
+    # The page has no row for each key of a dictionary, such as ``time_in_state_us``.
     keyed = ("fields", "symbols", "time_in_state_us", "versions", *(f"cores[].{name}" for name in CORE_PARTS))
     held_fields = {name for name in _fields(document) if not any(f"{each}." in name for each in keyed)}
     assert held_fields == {name for name, _ in json_fields(STATUS)}
