@@ -18,7 +18,7 @@ _MOST = 2**32 - 1
 
 
 def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
-    """Return a device and its cores as whole numbers that createPowerConfigId accepts, each core once."""
+    """Return the device and the cores as numbers that createPowerConfigId accepts, each core once."""
     if isinstance(core_ids, (str, bytes)) or not isinstance(core_ids, Iterable):
         raise TypeError(f"core_ids is {core_ids!r}: a list of cores, such as (0,)")
     cores = tuple(_unsigned(core, "core_ids has", "whole numbers from 0") for core in core_ids)
@@ -28,9 +28,9 @@ def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
 
 
 def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout") -> int | None:
-    """Return a duration as a whole number of us from 1, or None.
+    """Return a duration in whole microseconds, 1 or more, or None.
 
-    The message has ``name``, the name of the argument, and ``none_means``, the meaning of None.
+    The error message contains ``name``, the name of the argument, and ``none_means``, what None means.
     """
     if timeout_us is None:
         return None
@@ -41,7 +41,7 @@ def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout
 
 
 def checked_heartbeat_us(heartbeat_us: Any) -> int:
-    """Return the interval of a heartbeat in us, from 0."""
+    """Return the interval of a heartbeat in microseconds, 0 or more."""
     number = checked_whole(heartbeat_us, "heartbeat_us is", "a whole number of microseconds, 0 for no heartbeat")
     if number < 0:
         raise ValueError(f"heartbeat_us is {number}: 0 for no heartbeat, or more")
@@ -54,30 +54,30 @@ def checked_close_timeout(timeout_s: Any) -> float | None:
 
 
 def checked_timeout(timeout_s: Any, otherwise: str = "") -> float:
-    """Return a timeout in seconds, up to the longest wait of a thread; the message ends with ``otherwise``."""
+    """Return a timeout in seconds, up to the longest wait of a thread; the error message ends with ``otherwise``."""
     wanted = f"seconds from 0 to {threading.TIMEOUT_MAX:g}{otherwise}"
     if not hasattr(timeout_s, "__float__"):
         raise TypeError(f"timeout_s is {timeout_s!r}: {wanted}")
     if not 0 <= timeout_s <= threading.TIMEOUT_MAX:
         raise ValueError(f"timeout_s is {timeout_s}: {wanted}")
-    # A lock does not accept a Decimal.
+    # A lock does not accept a Decimal as its timeout.
     return float(timeout_s)
 
 
 def check_path(name: str, path: Any) -> None:
-    """Refuse an argument that is neither a text nor a path."""
+    """Raise TypeError if an argument is neither a text nor a path."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"{name} is {path!r}: the path of a file")
 
 
 def check_reason(reason: Any, whose: str) -> None:
-    """Refuse a hold or a cap without a reason."""
+    """Raise an error if a hold or a cap has no reason."""
     if not isinstance(reason, str) or not reason.strip():
         raise ValueError(f"reason is empty: say what the {whose} is for, as status and events are to show it")
 
 
 def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> None:
-    """Refuse an object without the functions of a backend or a time."""
+    """Return a backend or a time; raise TypeError if it lacks one of these functions."""
     lacks = [verb for verb in verbs if not callable(getattr(given, verb, None))]
     if lacks:
         raise TypeError(f"{name} is {given!r}, which has no {lacks[0]}(): {wanted}")
@@ -94,7 +94,10 @@ def checked_kinds(subscriber: Any, kinds: Any) -> tuple[type[Event], ...]:
 
 
 def _unsigned(number: Any, says: str, wanted: str) -> int:
-    """Return the number of a device or a core. The call would cut a larger number, and vote on another core."""
+    """Return the number of a device or a core.
+
+    ctypes would cut off the high bits of a larger number, and so vote on another core.
+    """
     whole = checked_whole(number, says, wanted)
     if not 0 <= whole <= _MOST:
         raise ValueError(f"{says} {whole}: {wanted} to {_MOST}")
@@ -102,7 +105,10 @@ def _unsigned(number: Any, says: str, wanted: str) -> int:
 
 
 def checked_whole(number: Any, says: str, wanted: str) -> int:
-    """Return a whole number, but no bool; the message has ``says`` before the number, and ``wanted`` after it."""
+    """Return a whole number; refuse a bool.
+
+    The error message has ``says`` before the number, and ``wanted`` after it.
+    """
     try:
         if not isinstance(number, bool):
             return operator.index(number)

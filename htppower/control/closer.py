@@ -1,4 +1,4 @@
-"""Closing sessions within a timeout, even if a native call hangs."""
+"""Closes sessions within a timeout, even if a native call hangs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False, repr=False)
 class Closer:
-    """Closes sessions."""
+    """Closes the sessions of a controller."""
 
     _home: Home
     _claims: Claims
@@ -49,13 +49,14 @@ class Closer:
         If the step of a session does not end within the timeout, the session is closed later.
 
         Raises:
-            CloseTimedOut: a session is not closed within the timeout; the cause is the first failure of another one.
+            CloseTimedOut: a session is not closed within the timeout; its cause is the first failure of another
+                session.
         """
         engine = self._home.engine
         failures: list[VoteRejected] = []
         end_s = None if timeout_s is None else clock.monotonic() + timeout_s
         try:
-            # No phase begins from here on, even if the worker is busy.
+            # From here on no phase begins, even if the worker is busy and closes the sessions later.
             for session in sessions:
                 session.gate.close()
             if not engine.may_wait:

@@ -1,4 +1,4 @@
-"""Objects that live as long as a controller, next to its sessions: thermal caps, status files."""
+"""Companions: the objects that are closed with a controller, such as thermal caps and status files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _LOGGER = logging.getLogger("htppower")
 
 
 class Companions:
-    """Callbacks for the close of a controller and for a forked child; no lock of ``time.locks`` is held then."""
+    """The callbacks of the companions, for the close of a controller and for a forked child.
+
+    When they are called, no lock of ``time.locks`` is held.
+    """
 
     def __init__(self) -> None:
         self._lock = whole_lock()
@@ -23,7 +26,9 @@ class Companions:
         self._closed = False
 
     def add(self, closed: Callable[[], object], disowned: Callable[[], object]) -> Callable[[], None]:
-        """Add callbacks for after the close of the sessions, and for a forked child; return what removes them.
+        """Add a callback for the time after the sessions are closed, and one for a forked child.
+
+        Return a function that removes both.
 
         Raises:
             SessionClosed: the controller is closed.
@@ -41,7 +46,7 @@ class Companions:
         return remove
 
     def flush(self) -> None:
-        """Do nothing: no companion has data to write while a call hangs."""
+        """Do nothing, since no companion has data that must be written while a call hangs."""
 
     def close(self) -> None:
         """Close each companion, after the sessions."""
@@ -51,11 +56,11 @@ class Companions:
             try:
                 closed()
             except Exception:
-                # The other companions must still be closed.
+                # The other companions must be closed even if this one fails.
                 _LOGGER.exception("%r failed at the end of a controller", closed)
 
     def disown(self) -> None:
-        """In a forked child: have each companion do nothing."""
+        """In a forked child: let each companion stop without any action."""
         self._lock = whole_lock()
         self._closed = True
         for _, disowned in self._companions:

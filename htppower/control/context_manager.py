@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 def in_closed_generator() -> bool:
-    """Return whether the caller is a generator that is being closed; the collector may do that at any point."""
+    """Return whether the caller is a generator that is being closed, perhaps by the garbage collector at any point."""
     return isinstance(sys.exc_info()[1], GeneratorExit)
 
 
 class ContextManager(abc.ABC):
-    """A context manager that calls ``_leave``."""
+    """A context manager that calls ``_leave`` at the end of its block."""
 
     __slots__ = ()
 
     @abc.abstractmethod
     def _leave(self, *, quiet: bool) -> None:
-        """End, unless it has ended; with ``quiet`` a failed call is not raised."""
+        """End, unless it has ended already; with ``quiet`` a failed call raises no error."""
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +38,7 @@ class Closing(ContextManager):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Close it. Closing twice is fine."""
+        """Close the object. Closing it twice has no effect."""
 
     def _leave(self, *, quiet: bool) -> None:  # noqa: ARG002 - a failed close raises in any case
         self.close()

@@ -1,4 +1,4 @@
-"""The vote controller: the public face of all parts that cast votes."""
+"""The vote controller: the public face of the parts that send votes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 _LOGGER = logging.getLogger("htppower")
-# The repr cuts the name of a backend.
+# The longest text of a backend in the repr of a controller.
 _LONGEST_NAME = 40
 # The functions that a backend and a time must have. Other functions of a time are checked when they are used.
 _BACKEND = tuple(name for name in vars(Backend) if not name.startswith("_"))
@@ -68,22 +68,22 @@ class VoteController(Closing):
     """Raises the NPU's clocks while its sessions need them, and lowers them again.
 
     One controller in a process is enough, with a session for each client. RPC polling acts on the whole process, so all
-    controllers on one backend settle it together; the second controller logs a warning. Close the controller, or use it
-    as a context manager; otherwise it is closed at interpreter exit.
+    controllers on one backend share one value of it; the second controller logs a warning. Close the controller, or use
+    it as a context manager; otherwise it is closed at interpreter exit.
 
     Args:
-        backend: ``qnn`` (the vendor's library), ``simulated``, ``none``, ``qnn_or_none`` (no vote is cast if that
-            library can't be used), or a backend of your own, which is left open. If it is None, the environment
-            variable ``HTPPOWER_BACKEND`` names the backend, and ``qnn`` is the default.
-        time: clock and alarms; None for the system's.
+        backend: ``qnn`` (the vendor's library), ``simulated``, ``none``, ``qnn_or_none`` (no vote is sent if that
+            library can't be used), or a backend of your own, which the controller does not close. If it is None, the
+            environment variable ``HTPPOWER_BACKEND`` names the backend, and ``qnn`` is the default.
+        time: clock and alarms; None for the system's clock.
         on_error: ``continue``: a failed vote is logged and sent again, and never fails an inference;
             ``raise``: a failed vote raises ``VoteRejected`` at the begin or the end of the phase.
         strict: refuse a profile if this platform lacks one of its votes; otherwise the session degrades.
         folders: the folders to search for profiles by name, after the shipped profiles.
         handle_sigterm: on SIGTERM and SIGHUP, lower all votes, then end the process with the signal. This replaces only
-            the default action, also a default action that the host restores later (docs: "Servers").
-        heartbeat_us: how long a raised session may make no native call before its votes are sent again, unchanged and
-            in the background, so that a restart of the DSP is noticed; 0 for no heartbeat.
+            the default action, even if the host restores the default action later (docs: "Servers").
+        heartbeat_us: after this time without a native call, the votes of a raised session are sent again, unchanged and
+            in the background, to notice a restart of the DSP; 0 for no heartbeat.
         learnt: a file that keeps the learnt sustain times of sessions with an owner, so that they start with these
             times after a restart. A damaged file is renamed to ``PATH.bad``, with a WARNING in the log.
 
@@ -149,7 +149,7 @@ class VoteController(Closing):
         )
         self._claims = Claims(self._home, profiles, self._time)
         self._closer = Closer(self._home, self._claims)
-        # Made once: a bound method for each session would take 64 bytes.
+        # One function for all sessions: a bound method for each session would take 64 bytes.
         self._ring = self._home.settle_soon
         self._companions = Companions()
         self._status_files = Companions()
@@ -170,7 +170,8 @@ class VoteController(Closing):
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
         except Exception:
-            # A warnings filter may raise an error here. The caller gets no controller then.
+            # A warnings filter may turn this warning into an error. Then the caller gets no controller, so it is closed
+            # here.
             self.close()
             raise
 
@@ -192,7 +193,8 @@ class VoteController(Closing):
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
-            RuleBreach: a rule refuses the profile on this platform, or it would degrade and ``strict`` is set.
+            RuleBreach: a rule refuses the profile on this platform, or the platform lacks one of its votes and
+                ``strict`` is set.
             VoteRejected: an id can't be created, for example on an unknown core (13001). If the DSP can't be reached,
                 the session opens as UNKNOWN instead.
             SessionClosed: the controller is closed.
@@ -211,25 +213,29 @@ class VoteController(Closing):
         record = SessionRecord(self._home, number, owner, device_id, cores, own, plan, self._time, self._ring, recall)
         record.decided_by = cap
         session = Session(record, self._claims, self._closer)
-        # Only C functions: a finalizer must take no lock, and an exception of a signal handler would be lost here.
+        # This consists of C functions only: a finalizer must take no lock, and the exception of a signal handler would
+        # be lost in it.
         dropped = types.MethodType(self._time.call_soon, functools.partial(self._closer.close_soon, record))
         record.handle = weakref.ref(session._phases, dropped)  # noqa: SLF001 - a phase keeps its session open
         self._engine.run(functools.partial(self._home.reconciler.open, record), Urgency.RAISE)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
-        """Limit every session, also later ones, until the cap is lifted; of several caps the lowest counts.
+        """Limit every session, including those opened later, until the cap is lifted.
+
+        If there are several caps, the lowest counts.
 
         If the profile of a session goes beyond the profile of the cap, in the vendor's order or with any clock, the
-        session uses the profile of the cap. A cap wins over holds. A failed call is logged and sent again, even if
-        ``on_error`` is ``raise``.
+        session uses the profile of the cap. A cap has priority over holds. A failed call is logged, and its votes are
+        sent again, even if ``on_error`` is ``raise``.
 
         Args:
             profile: a name, a path or a profile.
-            reason: why, as shown in status and events.
+            reason: why the cap is needed; shown in status and events.
 
         Returns:
-            The cap, to ``lift``, or to use as a context manager. Keep it: the cap ends when no reference to it is left.
+            The cap: ``lift`` it, or use it as a context manager. Keep a reference: the cap ends when no reference to it
+                is left.
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
@@ -247,18 +253,18 @@ class VoteController(Closing):
     def link_lost(self, code: int) -> None:
         """Report that a graph call of the host returned the code of a lost link: every vote of the process is lost.
 
-        Other threads cast the votes of the sessions again, those with an inference in flight first; this waits for none
-        of them. Report every such call: a report within 1 s after a loss means the same loss and has no effect, unless
-        it is a 1011 after a 1007. While another user of the library keeps a dead link (``HELD``), each report makes the
-        device anew. If no session is open, a report has no effect.
+        Another thread sends the votes of all sessions again, sessions with an inference in flight first; this method
+        does not wait for it. Report every such call: a report within 1 s after a loss counts as the same loss and has
+        no effect, unless it is a 1011 after a 1007. While another user of the library keeps a dead link (``HELD``),
+        each report lets the device be created again. If no session is open, a report has no effect.
 
         Args:
             code: 1007 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION``): the subsystem has restarted and the link is rebuilt;
-                1011 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL``): the link is not rebuilt, so the device is made
-                anew.
+                1011 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL``): the link is not rebuilt, so the device is
+                created again.
 
         Raises:
-            ValueError: the code is another one.
+            ValueError: the code is neither 1007 nor 1011.
         """
         self._engine.link_lost(code)
 
@@ -273,12 +279,12 @@ class VoteController(Closing):
 
         The subscriber is called on its own thread, in order, one event at a time. It may be slow, wait for other
         threads, and use the controller. Its exceptions are logged. While 10,000 events are pending for it, new events
-        are lost to it, and ``status`` counts them. With virtual time it is called on the thread that caused the event,
-        after the native calls of that thread.
+        are not delivered to it, and ``status`` counts them. With virtual time it is called on the thread that caused
+        the event, after the native calls of that thread.
 
         Args:
-            subscriber: a function of one event.
-            kinds: the kinds of events to call it with.
+            subscriber: a function that takes one event.
+            kinds: the kinds of events that it receives.
             in_context: whether it is called in a copy of the context (``contextvars``) of the code that caused the
                 event. There a tracer finds the span of the request whose inference raised the votes.
 
@@ -302,7 +308,7 @@ class VoteController(Closing):
         return self._events.flush(timeout_s)
 
     def status(self) -> ControllerStatus:
-        """Return the votes in force, with the session and the cause of each, and failures; wait for no native call."""
+        """Return the votes in force, with their sessions and causes, and the failures; wait for no native call."""
         return controller_status(
             self._time.now_us,
             self._description,
@@ -321,13 +327,13 @@ class VoteController(Closing):
                 status`` finds it; this file is removed when it is closed.
 
         Returns:
-            The file, to ``close``, or to use as a context manager; closing the controller also closes the file.
+            The file: ``close`` it, or use it as a context manager. Closing the controller also closes it.
 
         Raises:
             OSError: the file can't be written.
             SessionClosed: the controller is closed.
             TypeError: the path is not a path.
-            ValueError: the path is not a file, or is a file with other content than a status.
+            ValueError: there is something else than a file at the path, or a file that is not a status.
         """
         from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts need it
 
@@ -348,9 +354,9 @@ class VoteController(Closing):
         """Record when each inference begins and ends, for ``htppower trace`` and ``htppower tune``.
 
         Recording adds less than 1 us to the end of an inference. A background thread writes each inference within
-        little more than 1 s. If the process is killed, the file lacks the last inferences, but has whole lines only. An
-        inference that began before the recording is in it only if its begin was timed already, for example to learn a
-        sustain time.
+        little more than 1 s. If the process is killed, the last inferences are missing, but every line in the file is
+        complete. An inference that began before the recording is recorded only if its begin was timed already, for
+        example to learn a sustain time.
 
         Args:
             path: the file. An older file at this path, or a full file, is renamed to ``PATH.1``; ``PATH.1`` is renamed
@@ -358,11 +364,12 @@ class VoteController(Closing):
             most_bytes: the largest size of a file, in bytes, 4096 or more.
             files: how many files are kept, with the newest, 1 or more.
             most_pending: how many inferences may wait to be written, 1 or more; each takes about 250 bytes of memory.
-                If the disk is too slow and more are pending, the oldest are lost; the file shows where, and how many.
+                If the disk is too slow and more are pending, the oldest are lost; the file shows where inferences are
+                missing, and how many.
             name: the name of the host, written into every file.
 
         Returns:
-            The recording, to ``close``, or to use as a context manager; closing the controller also closes it.
+            The recording: ``close`` it, or use it as a context manager. Closing the controller also closes it.
 
         Raises:
             OSError: the file can't be written, for example because its folder is missing.
@@ -378,17 +385,18 @@ class VoteController(Closing):
         """Close every session, then the backend if the controller made it. Closing twice is fine.
 
         Each session is lowered, in at most two tries, and its ids are destroyed. An id that can't be destroyed is gone
-        with the device, or with the process. Ctrl-C interrupts only the wait: the sessions are still closed.
-        A finalizer or a signal handler may interrupt the controller's own work while its thread holds a lock that
-        others wait for. If it calls ``close``, another thread closes the controller later, and no error is raised.
+        with the device, or with the process. Ctrl-C interrupts only the wait: the sessions are still closed. If a
+        finalizer or a signal handler that interrupts the controller's own work calls ``close``, another thread closes
+        the controller later, and no error is raised: the interrupted work may hold a lock that the close needs.
 
         Args:
             timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. A session
                 that is not closed by then is closed when the call that hangs has returned.
 
         Raises:
-            CloseTimedOut: a call has not returned within the timeout, whatever ``on_error`` is. The rest is closed.
-            VoteRejected: the first failed call, if ``on_error`` is ``raise``. Every step is tried.
+            CloseTimedOut: a call has not returned within the timeout, whatever ``on_error`` is. All other sessions are
+                closed.
+            VoteRejected: the first failed call, if ``on_error`` is ``raise``. Every step is tried all the same.
             TypeError: the timeout is not a number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
@@ -410,12 +418,12 @@ class VoteController(Closing):
         return self._events.subscribe(subscriber, wants, in_context=in_context)
 
     def _end_process(self, timeout_s: float) -> None:
-        """Close as the process ends: phases that still begin run without votes."""
+        """Close the controller because the process ends: phases that still begin run without votes."""
         self._registry.ending = True
         self.close(timeout_s)
 
     def _disown(self) -> None:
-        """In a forked child: leave the ids to the parent, and cast nothing."""
+        """In a forked child: forget the ids, which exist only in the parent, and send no votes."""
         self._ending.disown()
 
 

@@ -1,4 +1,4 @@
-"""The end of a controller: closes its sessions, then the parts that they needed."""
+"""The end of a controller: closes its sessions, and then the parts that the sessions used."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Part(Protocol):
     """A part of a controller that is closed once the votes are down."""
 
     def flush(self) -> object:
-        """Write pending data: a native call hangs, and the process may end now."""
+        """Write pending data, since a native call hangs and the process may end now."""
 
     def close(self) -> object:
         """Release all resources."""
 
     def disown(self) -> object:
-        """In a forked child: leave all resources to the parent."""
+        """In a forked child: leave all files and threads to the parent."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -47,9 +47,9 @@ class Ending:
         home: the parts that the controller's sessions share.
         closer: closes its sessions.
         time: clock and alarms.
-        parts: closed once the votes are down, in this order.
+        parts: the parts to close once the votes are down, in this order.
         ended: called last.
-        owns_backend, owns_time: whether the controller made them.
+        owns_backend, owns_time: whether the controller has made them, and so closes them.
 
     Attributes:
         ended: whether the controller is closed.
@@ -62,7 +62,7 @@ class Ending:
     _tell_ended: Callable[[], object]
     _owns_backend: bool = attrs.field(kw_only=True)
     _owns_time: bool = attrs.field(kw_only=True)
-    # Held while the parts are closed; taken before every other lock.
+    # Held while the parts are closed. A thread takes it before every other lock.
     _lock: Lock = attrs.field(init=False, factory=whole_lock)  # type: ignore[assignment]  # as in ``locks``
     _was_last: bool = attrs.field(init=False, default=False)
     ended: bool = attrs.field(init=False, default=False)
@@ -93,7 +93,7 @@ class Ending:
         start_apart(thread.start)
 
     def _close_quietly(self) -> None:
-        # Failures are logged, and no caller waits for this close.
+        # The failures of this close are logged, since no caller waits for it.
         with contextlib.suppress(HtpPowerError):
             self._close(None)
 
@@ -135,7 +135,7 @@ class Ending:
         self._tell_ended()
 
     def _leave_engine(self) -> None:
-        """Leave the engine, and try once more to destroy orphaned ids. The line is held."""
+        """Leave the engine, after one more attempt to destroy orphaned ids. The line is held."""
         engine = self._home.engine
         if self._home in engine.homes:
             engine.recovery.destroy_orphans()

@@ -1,4 +1,4 @@
-"""The event bus: hands events to subscribers, in order, each on its own worker."""
+"""The event bus: passes events to subscribers in order. Each subscriber has its own worker."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _LOGGER = logging.getLogger("htppower")
 
 # A subscriber that hangs must not fill the memory. A busy host makes a few thousand events in a second.
 MOST_PENDING = 10_000
-# How long the end of a subscription waits for pending events; a close waits as long, when the votes are down.
+# How long the end of a subscription waits for pending events; a close waits as long after the votes are down.
 LONGEST_FLUSH_S = 1.0
 
-# Decides by kind and fields whether a subscriber gets an event. An event without a subscriber is not made.
+# A filter: decides by kind and fields whether a subscriber gets an event. If no subscriber wants an event, it is not
+# made.
 Wants = Callable[[type[Event], Mapping[str, Any]], bool]
 
 _OF_CONTROLLER: Mapping[str, Any] = MappingProxyType({"session": 0, "owner": None, "profile": ""})
@@ -41,8 +42,9 @@ class Subscription:
     Args:
         subscriber: called with every event, in order, one at a time; its exceptions are logged.
         wants: the filter; called with locks held, so it must be quick.
-        worker: calls the subscriber.
-        in_context: whether the subscriber is called in a copy of the context (``contextvars``) of the event.
+        worker: runs the calls of the subscriber.
+        in_context: whether the subscriber is called in a copy of the context (``contextvars``) of the code that caused
+            the event.
 
     Attributes:
         lost: how many events were not delivered, because too many were pending.
@@ -61,7 +63,7 @@ class Subscription:
         return self._worker.inline
 
     def wants(self, kind: type[Event], details: Mapping[str, Any]) -> bool:
-        """Return whether the subscriber gets an event. If its filter fails, the event is lost to it."""
+        """Return whether the subscriber gets an event. If its filter raises an error, it does not get the event."""
         try:
             return self._wants(kind, details)
         except Exception:  # noqa: BLE001 - no vote may fail because of a subscriber
@@ -77,7 +79,7 @@ class Subscription:
                 self._worker.post(tell if context is None else functools.partial(context.run, tell))
         except Exception:  # noqa: BLE001 - as above
             full = True
-        # The worker logs the loss: a lock is held here, and writing a log may be slow.
+        # The worker logs the loss, not this thread: it holds a lock, and writing a log may be slow.
         self.lost += full
 
     def flush(self, timeout_s: float) -> bool:
@@ -99,17 +101,17 @@ class Subscription:
 
 
 class EventBus:
-    """Makes events and hands them out, in one order. The line is held for ``tell``."""
+    """Makes events, and passes them to all subscribers in the same order. The line is held for ``tell``."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
         self._order = 0
-        # Replaced under the lock, and never changed. No subscriber is called under the lock.
+        # The tuple is replaced under the lock, and never changed. No subscriber is called while the lock is held.
         self._subscriptions: tuple[Subscription, ...] = ()
         self._changing = whole_lock()
         self._lost_before = 0
         self._undelivered: deque[tuple[Subscription, Event, contextvars.Context | None]] = deque()
-        # Held by the thread that delivers.
+        # Held by the thread that delivers to subscribers without a thread, so that only one thread does so.
         self._delivering = allocate_lock()
 
     @property
@@ -119,7 +121,7 @@ class EventBus:
             return self._lost_before + sum(each.lost for each in self._subscriptions)
 
     def add(self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False) -> Subscription:
-        """Add a subscriber; its thread gets its name."""
+        """Add a subscriber. The name of the subscriber becomes part of the name of its thread."""
         name = getattr(subscriber, "__name__", type(subscriber).__name__)
         made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"), in_context=in_context)
         with self._changing:
@@ -165,7 +167,7 @@ class EventBus:
         self._subscriptions = ()
 
     def tell(self, kind: type[Event], session: SessionRecord | None, **details: Any) -> None:
-        """Make an event of a session, or, if the session is None, of the controller itself; hand it out."""
+        """Make an event of a session, or (None) of the controller itself, and pass it to the subscribers."""
         self._order += 1
         wanting = tuple(each for each in self._subscriptions if each.wants(kind, details))
         if not wanting:
@@ -180,7 +182,7 @@ class EventBus:
                 subscription.hand(event, context)
 
     def _is_behind(self, subscription: Subscription) -> bool:
-        """Return whether undelivered events of a subscriber without a thread must go before the next one."""
+        """Return whether a subscriber without a thread must get undelivered events first."""
         return any(each[0] is subscription for each in list(self._undelivered))
 
     def deliver(self) -> None:

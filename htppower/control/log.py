@@ -1,4 +1,7 @@
-"""The log: one record for each event, on the logger ``htppower``, with stable keys. It is the first subscriber."""
+"""The log: one record for each event, on the logger ``htppower``, with keys that do not change between versions.
+
+It is the first subscriber of each controller.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ _LOGGER.addHandler(logging.NullHandler())
 # If one of these transitions fails, votes may stay up.
 LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER, Trigger.RELEASE, Trigger.DESTROY})
 _LINK_LEVELS = {LinkState.WELL: logging.INFO, LinkState.HELD: logging.ERROR}
-# INFO for requests of an operator, and for the rare events that an operator waits for.
+# INFO is for events that an operator caused, and for rare events that an operator waits for.
 _LEVELS = {
     ReleaseFailed: logging.ERROR,
     Degraded: logging.WARNING,
@@ -43,16 +46,19 @@ _LEVELS = {
 
 
 def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
-    """Return whether an event is logged. Native calls and cold starts are not, but their transition is."""
+    """Return whether an event is logged.
+
+    Native calls and cold starts are not logged, since the transition that they belong to is.
+    """
     if kind is CallMade or kind is ColdStart:
         return False
-    # Not ``isEnabledFor``: it takes the lock of ``logging``, and the line is held here.
+    # ``isEnabledFor`` would take the lock of ``logging``, which must not happen here: the line is held.
     level = _level(kind, details)
     return level >= _LOGGER.getEffectiveLevel() and level > _LOGGER.manager.disable and not _LOGGER.disabled
 
 
 def log_event(event: Event) -> None:
-    """Write an event to the logger ``htppower``: its fields by name in the text, and as ``record.htppower``."""
+    """Write an event to the logger ``htppower``: its fields are in the text and in ``record.htppower``."""
     _LOGGER.log(level_of(event), "%s", line(event), extra={"htppower": event})
 
 

@@ -1,4 +1,4 @@
-"""The open sessions of one controller, with their caps and their count of inferences."""
+"""The open sessions of one controller, with the controller's caps and its count of inferences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Registry:
 
     Attributes:
         sessions: the open sessions by number; a session is removed once its end is reported.
-        caps: the caps that are set.
+        caps: the caps of the controller that are set.
         record: called with each inference; None without a recording.
         learnt: keeps the learnt times over a restart; None without a file for them.
         closed: whether the controller is closed, so that no session is opened and no cap is set.
@@ -34,9 +34,9 @@ class Registry:
         self.closed = False
         self.ending = False
         self._opened = 0
-        # The inferences of the removed sessions.
+        # How many inferences the removed sessions had.
         self._inferences = 0
-        # Held for moments, so that ``sessions``, ``record`` and the count agree.
+        # Held for moments, so that ``sessions``, ``record`` and the count of inferences fit together.
         self._lock = whole_lock()
 
     def all(self) -> tuple[SessionRecord, ...]:
@@ -56,14 +56,14 @@ class Registry:
                 session.gate.record(self.record)
 
     def record_to(self, record: Record | None) -> None:
-        """Record all sessions from now on, also those opened later; with None, record no session."""
+        """Record all sessions from now on, including those opened later; with None, record no session."""
         with self._lock:
             self._record(record)
 
     def end_record(self, record: Record) -> None:
-        """Record no session any more, unless another recording has begun."""
+        """End the recording of all sessions, unless another recording has begun."""
         with self._lock:
-            # None: an earlier call was interrupted.
+            # The session is not there if an earlier call was interrupted.
             if self.record in (record, None):
                 self._record(None)
 
@@ -85,7 +85,7 @@ class Registry:
         return self._opened
 
     def require_open(self) -> None:
-        """Refuse a closed controller.
+        """Raise an error if the controller is closed.
 
         Raises:
             SessionClosed: the controller is closed.
@@ -94,7 +94,7 @@ class Registry:
             raise SessionClosed("the controller is closed: make a new one")
 
     def require_live(self, session: SessionRecord) -> None:
-        """Refuse a session that is closed or being closed, since its votes will never be in force.
+        """Raise an error if a session is closed or being closed, since its votes will never be in force.
 
         Raises:
             SessionClosed: the session is closed or being closed, and the process is not ending.
@@ -103,7 +103,7 @@ class Registry:
             raise SessionClosed(f"{session!r} is closed: open a new session")
 
     def disown(self) -> None:
-        """In a forked child: leave the ids to the parent, and cast nothing."""
+        """In a forked child: forget the ids, which exist only in the parent, and send no votes."""
         self.closed = self.ending = True
         for session in self.sessions.values():
             session.disown()

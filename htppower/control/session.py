@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Session(Closing):
-    """One client: one profile, one power config id per core. Made by ``VoteController.session``.
+    """One client: one profile, one power config id per core. ``VoteController.session`` opens it.
 
     All methods may be called from any thread, and phases may overlap. A session is closed when no reference to it, or
     to an inference, a ticket or a stream of it, is left.
@@ -63,7 +63,7 @@ class Session(Closing):
 
     @property
     def power_config_ids(self) -> Mapping[int, int]:
-        """The power config ids by core id; empty with a profile without votes, for example."""
+        """The power config ids by core id; empty if the profile has no votes, for example."""
         return self._record.power_config_ids
 
     @property
@@ -88,7 +88,7 @@ class Session(Closing):
 
     @property
     def own_profile(self) -> Profile:
-        """The profile that the session was opened with, or that ``use`` gave it."""
+        """The session's own profile: the one it was opened with, or the last one that ``use`` set."""
         return self._record.own
 
     @property
@@ -97,10 +97,10 @@ class Session(Closing):
         return self._record.plan.degradations
 
     def init(self) -> Preparation:
-        """Return a context manager for the initialisation of a graph: votes are raised in it, and lowered after it.
+        """Return a context manager for the creation of a graph: votes are raised in its block, and lowered after it.
 
         Raises:
-            VoteRejected, SessionClosed: as ``inference``.
+            VoteRejected, SessionClosed: for the same reasons as ``inference``.
         """
         return Preparation(self._phases, Phase.INIT)
 
@@ -116,7 +116,7 @@ class Session(Closing):
             SessionClosed: on entering, if the session is closed, or another thread closes it before its votes are in
                 force; then the inference has not begun. While the process ends, the inference runs without votes
                 instead.
-            PhaseMisuse: on entering a running inference, or on leaving one that does not run; nothing changes.
+            PhaseMisuse: on entering a running inference, or on leaving one that does not run; then nothing changes.
         """
         return Inference(self._phases)
 
@@ -124,10 +124,10 @@ class Session(Closing):
         """Return an asynchronous context manager for one inference, for coroutines: see ``inference``.
 
         The event loop never waits for a native call: another thread raises and lowers, and the coroutine awaits it. If
-        the votes are up, entering does not suspend. If a raise is cancelled, the votes are lowered again.
+        the votes are up, entering does not suspend the coroutine. If a raise is cancelled, the votes are lowered again.
 
         Raises:
-            VoteRejected, SessionClosed: as ``inference``, in the coroutine.
+            VoteRejected, SessionClosed: for the same reasons as ``inference``, raised in the coroutine.
         """
         return AsyncInference(self._phases)
 
@@ -138,18 +138,21 @@ class Session(Closing):
             timeout_us: the inference ends by itself after this many microseconds, 1 or more, with a WARNING in the log.
 
         Returns:
-            The ticket, to ``end``. The inference also ends when the ticket is garbage collected. ``status`` shows the
+            The ticket, whose ``end`` ends the inference. The inference also ends when the ticket is garbage collected.
+                ``status`` shows the
             tickets that have not ended, with their age.
 
         Raises:
-            VoteRejected, SessionClosed: as ``inference``; then the inference has not begun.
+            VoteRejected, SessionClosed: for the same reasons as ``inference``; then the inference has not begun.
             TypeError: the timeout is not a whole number.
             ValueError: the timeout is below 1 us.
         """
         return Ticket(self._phases, checked_timeout_us("timeout_us", timeout_us))
 
     def votes(self, function: Function) -> Function:
-        """Decorate a function: every call is an inference. Coroutines and generators of both kinds work, too.
+        """Decorate a function, so that every call is an inference.
+
+        It may also be a coroutine function or a generator function.
 
         A generator is one inference from the first ``next`` until it is exhausted, closed, or garbage collected. If it
         is not exhausted, another thread ends the inference soon after. A plain function that returns an iterator ends
@@ -173,17 +176,17 @@ class Session(Closing):
     def stream(
         self, tokens: AsyncIterable[Token] | Iterable[Token], *, idle_timeout_us: int | None = None
     ) -> AsyncGenerator[Token, None] | Generator[Token, None, None]:
-        """Return a generator of the same tokens that is one inference, as a generator under ``votes`` is.
+        """Return a generator of the same tokens; as a whole it is one inference, like a generator under ``votes``.
 
-        Closing it closes the iterator, if the iterator can be closed. A generator that is never begun casts no vote,
+        Closing the generator closes the iterator, if that can be closed. A generator that is never begun sends no vote,
         and does not use the iterator.
 
         Args:
-            tokens: an iterator, which blocks an event loop at every token; or an asynchronous iterator, preferred if
-                the object is both.
-            idle_timeout_us: the inference ends if the reader has a token and requests no other for this many
-                microseconds, 1 or more. It begins again, as ``inference`` does, with the next request. Without a
-                timeout a reader that stops keeps the votes up until the generator is closed or garbage collected.
+            tokens: an iterator, which blocks an event loop at every token; or an asynchronous iterator, an object that
+                is both is used as an asynchronous iterator.
+            idle_timeout_us: the inference ends if the reader does not request the next token for this many
+                microseconds, 1 or more. With the next request it begins again, as ``inference`` does. Without a timeout
+                a reader that stops keeps the votes up until the generator is closed or garbage collected.
 
         Raises:
             TypeError: the timeout is not a whole number.
@@ -193,19 +196,19 @@ class Session(Closing):
         return vote_on_stream(self._phases, tokens, idle_timeout_us)
 
     def deinit(self) -> Preparation:
-        """Return a context manager for the release of a graph: votes are raised in it, and lowered after it.
+        """Return a context manager for the release of a graph: votes are raised in its block, and lowered after it.
 
         Raises:
-            VoteRejected, SessionClosed: as ``inference``.
+            VoteRejected, SessionClosed: for the same reasons as ``inference``.
         """
         return Preparation(self._phases, Phase.DEINIT)
 
     def expect(self, *, in_us: int | None = None, every_us: int | None = None) -> None:
-        """Say when the next inference begins, or how often inferences begin; without arguments, withdraw the hint.
+        """Give a hint when the next inference begins, or how often they begin; without arguments, remove the hint.
 
-        If the sustain time of the profile is learnt, votes are lowered before a long gap and stay up in a short one. If
-        the profile states ``raise_ahead_us``, votes are raised before the begin, so that the inference does not wait. A
-        wrong hint costs at most the bound of the sustain time, and the cost of the first wrong raises (docs/hints.md).
+        If the sustain time of the profile is learnt, votes are lowered at the begin of a long gap, and stay up in a
+        short gap. If the profile states ``raise_ahead_us``, votes are raised before the begin, so that the inference
+        does not wait. The cost of wrong hints is bounded (docs/hints.md).
 
         Args:
             in_us: the next inference begins in this many microseconds from now, 1 or more. The hint ends with that
@@ -223,9 +226,9 @@ class Session(Closing):
         self._phases.expect(in_us, every_us)
 
     def use(self, profile: str | os.PathLike[str] | Profile) -> None:
-        """Change the profile: at once if votes are raised, otherwise at the next raise. A pending sustain ends.
+        """Change the profile: at once if votes are raised, otherwise at the next raise. A sustain time that runs ends.
 
-        While a hold or a cap decides, the new profile is used after the hold or the cap.
+        If a hold or a cap decides the profile, the new profile is used only after its end.
 
         Args:
             profile: a name, a path or a profile; only files that have changed are read again.
@@ -233,7 +236,8 @@ class Session(Closing):
         Raises:
             ProfileError: the profile can't be found or is invalid; the session keeps its profile.
             SessionClosed: the session is closed, or is being closed.
-            VoteRejected: its votes failed and the controller has ``on_error="raise"``; the profile has still changed.
+            VoteRejected: the votes of the new profile failed and the controller has ``on_error="raise"``; the profile
+                has still changed.
         """
         self._claims.use(self._record, profile)
 
@@ -245,24 +249,25 @@ class Session(Closing):
         timeout_us: int | None = None,
         owner: object | None = None,
     ) -> Hold:
-        """Use another profile until the hold is released; of several holds the highest in the vendor's order counts.
+        """Use another profile until the hold is released. Of several holds, the highest in the vendor's order counts.
 
-        It takes effect as ``use`` does: a hold alone raises no votes. A cap wins over it.
+        A hold changes the profile as ``use`` does, so a hold alone raises no votes. A cap has priority over it.
 
         Args:
             profile: a name, a path or a profile.
-            reason: why, as shown in status and events.
+            reason: why the hold is needed; shown in status and events.
             timeout_us: the hold ends by itself after this many microseconds, 1 or more.
             owner: the hold ends when this object is garbage collected; it must support weak references.
 
         Returns:
-            The hold, to ``release``, or to use as a context manager. It also ends with the session. A hold without
+            The hold: ``release`` it, or use it as a context manager. It also ends with the session. A hold without
             timeout and owner also ends when no reference to the hold is left.
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
             SessionClosed: the session is closed, or is being closed.
-            VoteRejected: its votes failed and the controller has ``on_error="raise"``; then the hold has not begun.
+            VoteRejected: the votes of the hold failed and the controller has ``on_error="raise"``; then the hold has
+                not begun.
             ValueError: the reason is empty, or the timeout is below 1 us.
             TypeError: the owner does not support weak references, or the timeout is not a whole number.
         """
@@ -277,14 +282,15 @@ class Session(Closing):
         """Report that a graph call of the host returned the code of a lost link: see ``VoteController.link_lost``.
 
         Raises:
-            ValueError: the code is another one.
+            ValueError: the code is neither 1007 nor 1011.
         """
         self._record.home.engine.link_lost(code)
 
     def close(self, timeout_s: float | None = None) -> None:
-        """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.
+        """Lower the votes, and destroy the power config ids. Closing twice has no effect.
 
-        Every step is tried even if an earlier one failed.
+        Before that its timer is stopped; between the two the settings of the process are sent without the session's
+        wishes. Every step is tried even if an earlier one failed.
 
         Args:
             timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. If the

@@ -1,4 +1,4 @@
-"""The ends of a process: interpreter exit, SIGTERM and SIGHUP close the controllers; a forked child disowns them.
+"""The ends of a process: interpreter exit, SIGTERM and SIGHUP close the controllers; a forked child forgets them.
 
 After SIGKILL the driver removes the votes of the process.
 
@@ -6,8 +6,8 @@ The signal handler here replaces only the default action. A handler of the host 
 ignored. But a host may restore the default action later: a server that has shut down often does, and raises the signal
 again, which would kill the process with its votes up. So while a controller is open, ``signal.signal`` is replaced by a
 function that sets this handler instead of the default action. Other packages replace ``signal.signal``, too, and
-restore what they found, in any order. So this handler is set by the C function ``_signal.signal``, and each new
-controller replaces ``signal.signal`` again if necessary.
+restore what they found, in any order. So this module sets its handler by the C function ``_signal.signal``, and each
+new controller replaces ``signal.signal`` again if necessary.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-# How long an ending process waits for native calls, for each controller. Supervisors kill it later than that (Docker
-# after 10 s, Kubernetes after 30 s, systemd after 90 s), so the log still names the call that hangs.
+# How long an ending process waits for native calls, for each controller. Supervisors kill the process later than that
+# (Docker after 10 s, Kubernetes after 30 s, systemd after 90 s), so the log still names the call that hangs.
 EXIT_TIMEOUT_S = 5.0
 # Two signals within this time count as one.
 TOGETHER_S = 2.0
@@ -53,7 +53,7 @@ _NOT_TAKEN = (
 
 
 class Termination:
-    """The handler of the signals, for all controllers of the process.
+    """The signal handler for all controllers of the process.
 
     It closes them on a thread: Python runs signal handlers in the main thread, which may hold a lock that the close
     needs. Starting a thread by ``threading`` takes such a lock, so ``_thread`` starts it.
@@ -61,9 +61,9 @@ class Termination:
 
     def __init__(self) -> None:
         self._bound: dict[int, weakref.ref[ProcessExit]] = {}
-        # For adding and removing controllers. The handler never takes it.
+        # Held while controllers are added and removed. The handler never takes it.
         self._lock = whole_lock()
-        # The function that replaces signal.signal, and all replacements so far.
+        # The function that replaces ``signal.signal`` now, and all functions that have replaced it so far.
         self._replacement: Any = None
         self._made: weakref.WeakSet[Any] = weakref.WeakSet()
         # Whether a thread is closing the controllers; whether they are being closed at exit; the signal that must end
@@ -90,7 +90,7 @@ class Termination:
                 self._end()
 
     def exit_begins(self) -> None:
-        """Note that the controllers are being closed at interpreter exit."""
+        """Record that the controllers are being closed at interpreter exit."""
         self._exiting = True
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
@@ -106,18 +106,18 @@ class Termination:
             _thread.start_new_thread(self._close_all, (number,))
         except RuntimeError:
             # The interpreter is exiting, and starts no thread. The exit closes the controllers, and must not be
-            # interrupted; after that the signal ends the process.
+            # interrupted; after the exit has closed them, the signal ends the process.
             self._ending, self._put_off = False, number
             if not self._exiting:
                 raise SystemExit(_SIGNALED + number) from None
             return
-        # The same signal may come twice: from a supervisor that ends the whole group, and from a wrapper that forwards
-        # it.
+        # The same signal may come twice: from a supervisor that ends the whole process group, and from a wrapper that
+        # forwards it.
         with contextlib.suppress(RuntimeError):
             _thread.start_new_thread(self._give_back_later, ())
 
     def _all(self) -> list[ProcessExit]:
-        # Copying into a list is atomic, also on a free-threaded CPython.
+        # Copying into a list happens in one step, also on a free-threaded CPython.
         return [bound for reference in list(self._bound.values()) if (bound := reference()) is not None]
 
     def _take(self, number: int) -> bool:
@@ -134,7 +134,7 @@ class Termination:
         before: Any = signal.signal
         if before is self._replacement:
             return
-        # Another package may have restored an older replacement, which is no longer in use.
+        # Another package may have restored an older replacement of ours, which must then do nothing.
         while before in self._made:
             before = before.__wrapped__
 
@@ -175,7 +175,10 @@ class Termination:
                 _give_back(number)
 
     def _die(self) -> None:
-        """At exit: wait for the thread that ends the process; if there is none, end it for a pending signal."""
+        """At exit, wait for the thread that ends the process.
+
+        If no thread does and a signal is pending, end the process here.
+        """
         while self._ending:
             time.sleep(1)
         if self._put_off:
@@ -190,7 +193,7 @@ class Termination:
 
 
 def _close(close: Callable[[float], None]) -> None:
-    """Close a controller as the process ends; raise nothing, since the others must be closed, too."""
+    """Close a controller as the process ends; raise no error, since the other controllers must be closed, too."""
     try:
         close(EXIT_TIMEOUT_S)
     except CloseTimedOut as error:
@@ -203,15 +206,14 @@ def _close(close: Callable[[float], None]) -> None:
 
 
 def _die_of(number: int) -> None:
-    """End the process with a signal."""
     _give_back(number)
     os.kill(os.getpid(), number)
-    # The kernel does not kill the first process of a container.
+    # The kernel does not let this signal kill the first process of a container, so exit instead.
     os._exit(_SIGNALED + number)
 
 
 def _give_back(number: int) -> None:
-    """Restore the default action in C: Python can only in the main thread, which may be waiting for a lock."""
+    """Restore the default action in C: Python restores it only in the main thread, which may be waiting for a lock."""
     if os.name == "nt":
         return
     import ctypes  # noqa: PLC0415 - only needed at the end of a process
@@ -221,7 +223,7 @@ def _give_back(number: int) -> None:
     c_signal(number, None)
 
 
-# Module state, since signal handlers belong to the process.
+# This is module state, since signal handlers belong to the process.
 TERMINATION = Termination()
 call_in_forked_children(Termination._forked, TERMINATION)  # noqa: SLF001
 
@@ -231,8 +233,8 @@ class ProcessExit:
     """Binds a controller to its process, from ``begin`` until ``end``.
 
     Args:
-        close: closes it within a timeout in seconds; called at interpreter exit.
-        end_process: the same, on SIGTERM and SIGHUP.
+        close: closes the controller within a timeout in seconds; called at interpreter exit.
+        end_process: does the same; called on SIGTERM and SIGHUP.
         disown: drops all resources without a native call; called in a forked child.
     """
 
@@ -241,16 +243,16 @@ class ProcessExit:
     _disown: Callable[[], None]
 
     def begin(self, *, handle_sigterm: bool) -> None:
-        """Bind; if SIGTERM should be handled and can't be, warn the caller that makes the controller."""
+        """Bind the controller; if SIGTERM should be handled and can't be, warn the caller that makes the controller."""
         taken = not handle_sigterm or TERMINATION.add(self)
         atexit.register(self._close_at_exit)
         call_in_forked_children(ProcessExit._forked, self)
         if not taken and os.name != "nt":
-            # At the end, since a filter may turn warnings into errors.
+            # The warning comes last, since a filter may turn it into an error.
             warnings.warn(_NOT_TAKEN, RuntimeWarning, stacklevel=4)
 
     def end(self) -> None:
-        """Unbind: the controller is closed."""
+        """Unbind the controller, which is closed."""
         atexit.unregister(self._close_at_exit)
         TERMINATION.remove(self)
 

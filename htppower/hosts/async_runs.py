@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from htppower.hosts.qnn_errors import LinkWatch
 
 
-# How often a waiting close checks for callbacks that were garbage-collected: nothing reports that.
+# How often a waiting close checks for callbacks that were garbage-collected: the runtime reports no such end.
 _LOOK_S = 0.2
 
 
@@ -39,14 +39,16 @@ class AsyncRuns:
         self._votes = votes
         self.watch = watch
         self._changed = threading.Condition()
-        # A set instead of a count: a run whose callback was collected, or whose begin was interrupted, never ends.
+        # This is a set, not a count, since some runs never end: their callback was garbage collected, or their begin
+        # was interrupted.
         self._pending: weakref.WeakSet[_UnderWay] = weakref.WeakSet()
 
     def begin(self, callback: Callable[[Any, Any, str], object]) -> AsyncRun:
         """Begin an inference, and return a callback that ends it and then calls the given callback.
 
         Raises:
-            VoteRejected, SessionClosed: as for ``Session.inference``; the inference has then not begun.
+            VoteRejected, SessionClosed: for the same reasons as in ``Session.inference``; the inference has then not
+                begun.
         """
         inference = self._votes.inference()
         run = AsyncRun(self, inference, callback)
@@ -54,7 +56,7 @@ class AsyncRuns:
             self._pending.add(run)
             inference.__enter__()
         except BaseException:
-            # A caller may keep the exception, and its traceback would keep the run.
+            # The caller may keep the exception, and its traceback would keep the run alive.
             self._forget(run)
             inference.end()
             raise
@@ -62,7 +64,7 @@ class AsyncRuns:
 
     @contextlib.contextmanager
     def under_way(self) -> Iterator[None]:
-        """Make ``wait`` wait for a block that runs on a thread which is never joined."""
+        """Return a context manager whose block ``wait`` waits for; for code on a thread that is never joined."""
         run = _UnderWay()
         try:
             self._pending.add(run)
@@ -79,7 +81,8 @@ class AsyncRuns:
     def end(self, run: AsyncRun, inference: Inference) -> None:
         """End one inference."""
         try:
-            # The session's status and an event report it. This is the runtime's thread, so a raise would not be caught.
+            # This is the runtime's thread, where an exception would not be caught. The session's status and an event
+            # report the failure.
             with contextlib.suppress(VoteRejected):
                 inference.__exit__(None, None, None)
         finally:
@@ -92,7 +95,7 @@ class AsyncRuns:
 
 
 class AsyncRun(_UnderWay):
-    """A single run: the callback for the runtime."""
+    """One run, and the callback that the runtime calls at its end."""
 
     __slots__ = ("_callback", "_inference", "_runs", "_unended")
 

@@ -4,7 +4,7 @@
         (y,) = model.run(None, {"x": x})
 
 The QNN execution provider can vote, too. ``load_model`` switches that off, and refuses options that would switch it on.
-For a host that leaves voting to the provider, use ``provider_options``.
+If the provider should vote instead of a controller, use ``provider_options``.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def load_model(
 ) -> VotingSession:
     """Load a model on the HTP as an INIT phase, and return a session that votes around each run.
 
-    The provider's own voting is switched off. If the provider can't be created, that is an error; the model as a whole
-    never runs on the CPU instead.
+    The provider's own voting is switched off. If the provider can't be created, this raises an error: the model as a
+    whole never runs on the CPU instead.
 
     Args:
         model: a file, or a serialized model.
@@ -87,8 +87,8 @@ class VotingSession(Closing):
     """An ``onnxruntime.InferenceSession`` whose runs vote. All other attributes are those of the wrapped session.
 
     If a run fails with 1007 or 1011 of the vendor's library, the controller is informed: see ``Session.link_lost``. The
-    error itself is passed on unchanged. For that, the fallback of ONNX Runtime is switched off, since it would silently
-    repeat such a run on the CPU; ``enable_fallback`` switches it on.
+    error itself is passed on unchanged. The fallback of ONNX Runtime is switched off, since it would silently repeat
+    such a run on the CPU; ``enable_fallback`` switches it on again.
 
     Args:
         session: the session to wrap. ``close`` releases it unless something else refers to it.
@@ -101,13 +101,14 @@ class VotingSession(Closing):
     def __init__(self, session: InferenceSession, votes: Session) -> None:
         refuse_votes(session.get_provider_options().get(PROVIDER, {}))
         session.disable_fallback()
-        # Kept until it is released; after a request to close, no run begins.
+        # The session is kept until it is released. After a request to close, no run begins.
         self._session: InferenceSession | None = session
         self._closed = False
         self._votes = votes
         self._watch = LinkWatch(votes)
         self._async_runs = AsyncRuns(votes, self._watch)
-        # Checking them costs ONNX Runtime three exceptions, about 100 us.
+        # Options that were checked are remembered: a check makes ONNX Runtime raise three exceptions, which takes about
+        # 100 us.
         self._looked_at: weakref.WeakSet[RunOptions] = weakref.WeakSet()
 
     def run(self, output_names: Any, input_feed: Any, run_options: RunOptions | None = None) -> Any:
@@ -117,7 +118,7 @@ class VotingSession(Closing):
 
         Raises:
             ProviderVotes: the run options would make the provider vote.
-            VoteRejected, SessionClosed: as for ``Session.inference``.
+            VoteRejected, SessionClosed: for the same reasons as in ``Session.inference``.
         """
         session = self._open(run_options)
         with self._votes.inference(), self._watch:
@@ -130,7 +131,7 @@ class VotingSession(Closing):
         options. The inference lasts until the run ends, and ``close`` waits for it.
 
         Raises:
-            ProviderVotes, VoteRejected, SessionClosed: as for ``run``.
+            ProviderVotes, VoteRejected, SessionClosed: for the same reasons as in ``run``.
         """
         import asyncio  # noqa: PLC0415 - a host without coroutines does not need it
 
@@ -162,7 +163,7 @@ class VotingSession(Closing):
     def run_with_ortvaluevector(
         self, run_options: RunOptions, feed_names: Any, feeds: Any, fetch_names: Any, fetches: Any, fetch_devices: Any
     ) -> Any:
-        """Run as ``InferenceSession.run_with_ortvaluevector`` does, with the votes in force. Raises as for ``run``."""
+        """Run as ``InferenceSession.run_with_ortvaluevector`` does, with the votes in force. Raises as ``run`` does."""
         session = self._open(run_options)
         with self._votes.inference(), self._watch:
             return session.run_with_ortvaluevector(run_options, feed_names, feeds, fetch_names, fetches, fetch_devices)
@@ -182,7 +183,7 @@ class VotingSession(Closing):
         report it.
 
         Raises:
-            ProviderVotes, VoteRejected, SessionClosed: as for ``run``; nothing was then submitted.
+            ProviderVotes, VoteRejected, SessionClosed: for the same reasons as in ``run``; then no run was submitted.
         """
         session = self._open(run_options)
         ending = self._async_runs.begin(callback)
@@ -215,11 +216,11 @@ class VotingSession(Closing):
             session.set_providers(providers, provider_options)
 
     def close(self) -> None:
-        """Wait for ``run_async`` and ``arun``, then release the model as a DE-INIT phase. Closing twice is fine.
+        """Wait for ``run_async`` and ``arun``, then release the model as a DE-INIT phase. Closing twice has no effect.
 
-        Call it when no other run is in progress, and not from a callback: a run that waits for the callback's thread
-        would never end. The votes' session stays open; if it is already closed, the model is released without votes.
-        If an exception such as Ctrl-C interrupts the wait, the model is kept, and a second close continues.
+        Call this when no other run is in progress, and not from a callback: a run that waits for the callback's thread
+        would never end. The votes' session stays open; if it is already closed, the model is released without votes. If
+        an exception such as Ctrl-C interrupts the wait, the model is kept, and a second close continues.
 
         Raises:
             VoteRejected: a vote failed and the controller has ``on_error="raise"``; the model is released.
@@ -235,10 +236,11 @@ class VotingSession(Closing):
             with contextlib.suppress(SessionClosed), self._votes.deinit():
                 session = None
         finally:
-            session = None  # even if DE-INIT did not begin
+            session = None  # even if DE-INIT has not begun
 
     def __getattr__(self, name: str) -> Any:
-        # Not for an unfinished copy, which has no session yet, and not for special names that Python looks up.
+        # Other cases raise AttributeError: an unfinished copy has no session yet, and Python itself looks up special
+        # names.
         if name == "_session" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._open(), name)
@@ -250,7 +252,7 @@ class VotingSession(Closing):
                 return session.run(output_names, input_feed, run_options)
 
     def __repr__(self) -> str:
-        """Return the class and the votes' session."""
+        """Return the class, and the session that votes."""
         return f"<VotingSession {'closed, ' if self._closed else ''}{self._votes!r}>"
 
     def _open(self, run_options: RunOptions | None = None) -> InferenceSession:

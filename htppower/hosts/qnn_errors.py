@@ -1,4 +1,4 @@
-"""Reads a lost link to the DSP from the error of a failed run of ONNX Runtime's QNN execution provider."""
+"""Finds a lost link to the DSP in the error of a failed run of ONNX Runtime's QNN execution provider."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _NAME = re.compile(r"\b(?:" + "|".join(_NAMES) + r")\b")
 def link_lost_code(message: str) -> int | None:
     """Return 1007 or 1011 if the message of a run's error reports it; None for every other error.
 
-    The code may be a decimal or a hexadecimal number, whose low 16 bits count (QNN_GET_ERROR_CODE in the vendor's
-    QnnCommon.h), or only the vendor's name. If the provider reports that the DSP restarted, the code is 1007 unless the
-    message contains 1011.
+    The message has the code as a decimal or a hexadecimal number, whose low 16 bits count (QNN_GET_ERROR_CODE in the
+    vendor's QnnCommon.h), or only the vendor's name. If the provider reports that the DSP restarted, the code is 1007
+    unless the message contains 1011.
     """
     restart = _RESTART.search(message)
     if restart is not None:
@@ -49,7 +49,7 @@ def _code_told(told: str) -> int | None:
 
 
 class LinkWatch:
-    """A context manager that reports a lost link if a run in it fails with one; several runs may use it at once.
+    """Reports a lost link if a run in its ``with`` block fails because of it; several runs may use it at once.
 
     Args:
         votes: a session of the controller.
@@ -61,7 +61,7 @@ class LinkWatch:
         self._votes = votes
 
     def failed(self, message: str) -> None:
-        """Report a lost link if the message of a run's error says so."""
+        """Report a lost link if the message of a run's error shows one."""
         code = link_lost_code(message)
         if code is not None:
             self._votes.link_lost(code)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PROVIDER = "QNNExecutionProvider"
 
-# Both options name the backend that the provider opens; it refuses two.
+# Both options name the backend that the provider opens; it refuses both at once.
 _BACKEND = frozenset({"backend_path", "backend_type"})
 
 PERFORMANCE_MODE = "htp_performance_mode"
@@ -179,7 +179,7 @@ def new_session(
     settings = onnxruntime.SessionOptions() if session_options is None else session_options
     providers = None
     devices = _devices(onnxruntime)
-    # As soon as a provider from a package is registered, it is also among the available ones.
+    # As soon as a provider from a package is registered, it is also among the available providers.
     if not devices and PROVIDER in onnxruntime.get_available_providers():
         providers = [(PROVIDER, dict(options))]
     else:
@@ -212,7 +212,10 @@ def _package() -> Any:
 
 
 def _npu(devices: list[Any], onnxruntime: Any) -> list[Any]:
-    """Return the NPU. A machine without one, such as x86-64 Linux, has the CPU, where the library simulates it."""
+    """Return the NPU.
+
+    On a machine without an NPU, such as x86-64 Linux, return the CPU: there the library simulates the NPU.
+    """
     found = [device for device in devices if device.device.type == onnxruntime.OrtHardwareDeviceType.NPU] or devices
     if not found:
         raise ProviderUnavailable("the QNN execution provider of onnxruntime-qnn finds no device on this machine")

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
-# Enough for the names of the tracks and a few events.
+# The smallest file has room for the names of the tracks and a few events.
 _LEAST_BYTES = 4096
 _COMMON = frozenset(field.name for field in attrs.fields(Event))
 
 
 @attrs.define
 class _Track:
-    """The track of a session, which every new file repeats first: its name and its state."""
+    """The track of a session: its name and its state. Every new file begins with all tracks."""
 
     name: str
     state: State
@@ -45,7 +45,7 @@ class ChromeTrace:
     """Writes every event to a file: a track for each session, with its states, native calls and other events.
 
     The file is complete JSON after each event, even if the process is killed. A full file is renamed to
-    ``trace.1.json``, as is the file of an earlier run, and a new one begins. Times are from the controller's clock. If
+    ``trace.1.json``, as is the file of an earlier run, and a new file begins. Times are from the controller's clock. If
     an event can't be written, for example because the disk is full or the folder is missing, it is dropped, and the log
     reports that once.
 
@@ -54,8 +54,8 @@ class ChromeTrace:
 
     Args:
         path: the file, such as ``trace.json``.
-        max_bytes: the largest size of a file, at least 4096. A file begins with the names and states of all tracks,
-            and always has room for events of half this size after them: with very many open sessions it is larger.
+        max_bytes: the largest size of a file, at least 4096. A file begins with the names and states of all tracks, and
+            has room for at least half this size of events after them. So with very many open sessions it is larger.
         keep: how many older files are kept, 0 or more.
 
     Raises:
@@ -71,12 +71,13 @@ class ChromeTrace:
             raise ValueError(f"max_bytes is {max_bytes}: give at least {_LEAST_BYTES}")
         if keep < 0:
             raise ValueError(f"keep is {keep}: give 0 or more")
-        # Absolute: the process may change its folder.
+        # The path is made absolute, since the process may change its working folder.
         self._path = Path(path).absolute()
         if self._path.exists() and not self._path.is_file() and not self._path.is_symlink():
             raise ValueError(f"{self._path} exists and is not a file: name a file for the trace")
         self._max_bytes = max_bytes
-        # The largest size of this file: larger if the tracks at its beginning leave too little room for events.
+        # The largest size of the present file. It is larger than ``max_bytes`` if the tracks at its beginning leave too
+        # little room for events.
         self._full_bytes = max_bytes
         self._keep = keep
         self._lock = whole_lock()
@@ -102,7 +103,7 @@ class ChromeTrace:
             self._remember(happened)
 
     def close(self) -> None:
-        """Close the file; later events are not written. Closing twice is fine."""
+        """Close the file; later events are not written. Closing twice has no effect."""
         with self._lock:
             self._closed = True
             if self._file is not None:
@@ -142,7 +143,7 @@ class ChromeTrace:
         self._file = TraceFile(self._path, _json([*first, *made]))
 
     def _rename_older(self) -> None:
-        """Rename ``trace.json`` to ``trace.1.json``, ``trace.1.json`` to ``trace.2.json``, ...; the last is lost."""
+        """Rename ``trace.json`` to ``trace.1.json``, ``trace.1.json`` to ``trace.2.json``, ...; remove the last."""
         older = [self._path.with_suffix(f".{age}{self._path.suffix}") for age in range(1, self._keep + 1)]
         for source, dest in reversed(list(zip([self._path, *older], older, strict=False))):
             with contextlib.suppress(FileNotFoundError):

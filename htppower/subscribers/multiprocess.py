@@ -1,8 +1,8 @@
 """Metrics of a controller in the files of prometheus_client's multi-process mode (``PROMETHEUS_MULTIPROC_DIR``).
 
-In this mode any worker process of a server answers a scrape, from files that all of them write; collectors are not
-called. Metrics that are counted from events are written as they are counted. Values from ``status()``, otherwise read
-at a scrape, are written here periodically.
+In this mode any worker process of a server answers a scrape, from files that all of them write; the collectors of a
+registry are not called. Metrics that are counted from events are written as they are counted. Values from ``status()``,
+otherwise read at a scrape, are written here periodically.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_multiprocess() -> bool:
 
 
 class StatusFiles:
-    """Writes samples into the files of this process, immediately and then every 5 s, on a separate thread.
+    """Writes samples into the files of this process: once at the start, and then every 5 s on a separate thread.
 
     Gauges are summed over the live processes (mode ``livesum``): a server reports an ended process with
     ``prometheus_client.multiprocess.mark_process_dead``.
@@ -45,7 +45,7 @@ class StatusFiles:
 
     def __init__(self, read: Callable[[], Iterable[Sample]]) -> None:
         self._read = read
-        # A separate registry: it is never scraped, and it accepts several controllers.
+        # The registry is a separate one, which is never scraped, so it accepts the metrics of several controllers.
         self._registry = CollectorRegistry()
         self._gauges: dict[str, Gauge] = {}
         self._counters: dict[str, Counter] = {}
@@ -74,7 +74,9 @@ class StatusFiles:
         while not self._ended.wait(REFRESH_S):
             try:
                 self.refresh()
-            except Exception:  # such as a full disk or a missing folder: without a retry, the metrics would freeze
+            except (
+                Exception
+            ):  # such as a full disk or a missing folder: without a retry, the metrics would stop changing
                 if not told:
                     _LOGGER.exception("the metrics can't be written; tried again every %g s", REFRESH_S)
                 told = True
@@ -96,7 +98,7 @@ class StatusFiles:
             counter = Counter(sample.name, sample.meaning, sample.labels, registry=self._registry)
             self._counters[sample.name] = counter
         (counter.labels(*labels) if labels else counter).inc(value - before)
-        # Last: if the write failed, the next call counts the difference.
+        # This comes last, so that after a failed write the next call counts the difference.
         self._counted[sample.name, labels] = value
 
     def _gauge(self, sample: Sample, labels: tuple[str, ...]) -> Gauge:

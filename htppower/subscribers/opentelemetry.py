@@ -1,4 +1,4 @@
-"""Spans and metrics for OpenTelemetry: a span lasts while the votes of a session are up; its children are native calls.
+"""Spans and metrics for OpenTelemetry: a span lasts while a session's votes are up; its children are native calls.
 
 unsubscribe = subscribe(controller)
 
@@ -85,7 +85,7 @@ def subscribe(
 
 @attrs.define(eq=False)
 class _Raised:
-    """The open span of a session, with the number of inferences in it that needed no call, and of saved calls."""
+    """The open span of a session, with the number of inferences that needed no call, and of the calls saved."""
 
     span: Span
     inferences_saved: int = 0
@@ -94,12 +94,13 @@ class _Raised:
 
 @attrs.frozen
 class _Check:
-    """A status that was read after events were lost.
+    """A status that was read because events were lost: it shows which spans should have ended.
 
     Attributes:
         time_us: when it was read.
         sessions: the numbers of the open sessions.
-        over: the open spans whose votes are down. The event that should end each of them is lost or still to come.
+        over: the open spans of sessions whose votes are down. The event that should end such a span is lost, or has not
+            arrived yet.
     """
 
     time_us: int
@@ -126,12 +127,12 @@ class _Spans:
         self._lost = False
         self._check: _Check | None = None
         self._raised: dict[int, _Raised] = {}
-        # Calls that may belong to a raise; the event of the raise comes after them.
+        # Native calls that may belong to a raise. They are kept, since the event of the raise comes after its calls.
         self._waiting: dict[int, list[CallMade]] = {}
 
     def __call__(self, event: Event) -> None:
         """Turn an event into spans, or into attributes or events of a span."""
-        # Outside this lock: reading a status takes locks of the controller.
+        # Read without this lock, since reading a status takes locks of the controller.
         self._check_losses(event)
         with self._lock:
             if self._closed:
@@ -153,7 +154,7 @@ class _Spans:
             self._raised.clear()
 
     def _check_losses(self, event: Event) -> None:
-        """Read the status after lost events, unless an earlier check still waits for its events."""
+        """After events were lost, read the status, unless an earlier check still waits for its events."""
         self._lost = self._lost or 0 < self._order < event.order - 1
         self._order = event.order
         if not self._lost or self._check is not None:
@@ -213,7 +214,7 @@ class _Spans:
         if stale is not None:
             # The event that should have ended it was lost.
             stale.span.end(self._ns(begin_us))
-        # The context of the caller that caused the raise; a raise by an alarm or a retry has no span there.
+        # The context of the caller that caused the raise; it has no span if an alarm or a retry caused the raise.
         asking = trace.get_current_span().get_span_context()
         span = self._tracer.start_span(
             "htppower raised",
@@ -238,10 +239,10 @@ class _Spans:
         """Add another event to the open span; an event without an open span is dropped."""
         raised = self._raised.get(event.session)
         if raised is None:
-            # The calls that opened the session do not belong to a raise.
+            # These are the calls that opened the session. They do not belong to a raise.
             self._export_waiting(event.session)
         elif isinstance(event, CallsSaved):
-            # A change of the profile brings these events, too, while the votes stay up.
+            # A change of the profile causes these events, too, while the votes stay up.
             raised.inferences_saved += event.inferences
             raised.calls_saved += event.calls
             raised.span.set_attribute("htppower.inferences_saved", raised.inferences_saved)

@@ -1,7 +1,7 @@
 """Metrics for OpenTelemetry: inferences, waits for native calls and their length, and the link to the DSP.
 
 ``subscribers.opentelemetry.subscribe`` creates them together with the spans. Without a meter provider they go nowhere.
-Only values that are read at each collection name a session, so such a series ends with its session.
+Only values that are read at each collection have a session as an attribute, so such a series ends with its session.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def measure(
 ) -> tuple[Callable[[Event], None], Callable[[], None]]:
     """Measure the inferences and the link of a controller; return an event subscriber, and a function that ends it."""
     meter = metrics.get_meter("htppower", __version__, meter_provider)
-    # Emptied at the end: the API can't unregister a callback.
+    # The list is emptied at the end, since the API can't unregister a callback.
     read = [controller]
 
     def observed(value: Callable[[SessionStatus], int]) -> Callable[[CallbackOptions], Iterator[Observation]]:

@@ -4,9 +4,9 @@ metrics = PrometheusMetrics(controller)
 ...
 metrics.close()
 
-Each series ends with its subject. The labels of counted metrics are the controller's own words, and few. Only series
-that are read at the scrape name a session, so they end with it, and its number is never used again. The totals over all
-sessions include closed sessions.
+A series ends when its subject ends, so the number of series stays small. Counted metrics have only labels with few
+values, such as causes and states. Only series that are read at the scrape have a session as a label; they end with the
+session, whose number is never used again. The totals over all sessions include closed sessions.
 """
 
 from __future__ import annotations
@@ -60,29 +60,29 @@ if TYPE_CHECKING:
 _US = 1_000_000
 # A call takes 0.1 to 1 ms, and much longer while the DSP restarts.
 _CALL_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5)
-# A timer may be 2 ms late.
+# The bins begin at 2 ms, since a timer may be 2 ms late.
 _LATENESS_BUCKETS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5)
 _UNKNOWN_BUCKETS = (0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800)
 _WAIT_BUCKETS = tuple(bound_us / _US for bound_us in WAIT_BOUNDS_US)
-# In the spelling of prometheus_client's own histograms.
+# The bounds are written as prometheus_client's own histograms write them.
 _BOUNDS = (*map(floatToGoString, _WAIT_BUCKETS), "+Inf")
 _FAILURES = ("lowering", "raise", "link", "release")
 _LOSSES = (LinkState.LOST, LinkState.DEAD)
 
 
 class PrometheusMetrics:
-    """The metrics of one controller in a registry; the page on metrics lists them.
+    """The metrics of one controller in a registry; docs/metrics.md lists them.
 
     Args:
         controller: its events are counted from now on.
         registry: the registry that a scrape reads; by default the library's global one. It accepts the metrics of only
             one controller.
-        per_session: whether each open session has series. Switch it off if every request opens a session. In
-            multi-process mode there are none, since there a series can't end with its session.
+        per_session: whether each open session has series. Switch this off if every request opens a session.
+            Multi-process mode has no such series, since in it a series can't end with its session.
 
     In multi-process mode (``PROMETHEUS_MULTIPROC_DIR``), values that are otherwise read at a scrape are written to the
     files of the mode every 5 s, on a separate thread. Create metrics for only one controller of a process at a time:
-    the files have one place for each series of a process, whatever its registry.
+    the files have only one place for each series of a process, whatever its registry.
 
     Raises:
         TypeError: ``controller`` is not a controller.
@@ -100,7 +100,7 @@ class PrometheusMetrics:
         self._lock = whole_lock()
         self._highest: dict[str, dict[tuple[str, ...], float]] = {}
         self._counted.begin(controller.status())
-        # Registered first: if that fails, no subscription is left.
+        # Registering comes first: if it fails, no subscription is left behind.
         try:
             self._registry.register(self)
         except ValueError:
@@ -115,12 +115,12 @@ class PrometheusMetrics:
             if is_multiprocess():
                 self._undo.callback(StatusFiles(self._totals).close)
         except BaseException:
-            # The caller never gets this object, so it can't close it.
+            # The caller never gets this object and can't close it, so it is closed here.
             self.close()
             raise
 
     def close(self) -> None:
-        """Remove the metrics from the registry and end the subscription. Closing twice is fine."""
+        """Remove the metrics from the registry and end the subscription. Closing twice has no effect."""
         self._undo.close()
 
     def describe(self) -> Iterator[Metric]:
@@ -129,14 +129,16 @@ class PrometheusMetrics:
 
     def collect(self) -> Iterator[Metric]:
         """Return every metric for a scrape; calls ``status()`` once."""
-        # No lock of this object is held: the thread that delivers an event may hold the controller's.
-        # The sums are read before the status: a stay that ends in between is missing once, but never counted twice.
+        # This runs without the lock of this object, since a thread that delivers an event may hold a lock of the
+        # controller. The sums are read before the status. So if a session leaves a state in between, that time is
+        # missing once, but never counted twice.
         sums = self._counted.sums()
         status = self._controller.status()
         yield from self._counted.collect()
         yield from map(_family, self._of_controller(sums, status))
         if self._per_session:
-            # A metric without a value, such as the sustain time if no session learns one, gets no help text either.
+            # A metric without a value, such as the sustain time if no session learns one, is left out with its help
+            # text.
             for sample in filter(lambda each: each.values, session_samples(status)):
                 yield _family(self._never_falling(sample, ended=False) if sample.rises else sample)
 
@@ -149,10 +151,10 @@ class PrometheusMetrics:
             yield self._never_falling(sample) if sample.rises else sample
 
     def _never_falling(self, sample: Sample, *, ended: bool = True) -> Sample:
-        """Return a total that never falls; with ``ended``, it keeps series that are no longer in the status.
+        """Return a total that never falls; with ``ended``, series that are no longer in the status are kept.
 
-        Without this, it falls for a moment if the status includes an event that has not arrived here yet, or if an
-        inference that has begun must wait for a call after all.
+        Without this, a total could fall for a moment: if the status includes an event that has not arrived here yet, or
+        if an inference that has begun must wait for a call after all.
         """
         with self._lock:
             before = self._highest.get(sample.name, {})
@@ -167,7 +169,8 @@ class _Sums(NamedTuple):
     Attributes:
         state_us: the time in each state, over the stays that have ended.
         saved: the calls saved, over all sessions ever.
-        saved_of: the saved calls of each open session that are in ``saved``, or came before the first event.
+        saved_of: the saved calls of each open session that are included in ``saved``, or were saved before the first
+            event.
     """
 
     state_us: Sum[State]
@@ -181,7 +184,7 @@ class _Counted:
     def __init__(self) -> None:
         self._lock = whole_lock()
         self._sums = _Sums(Sum(), 0, Sum())
-        # A separate registry keeps the metrics in their order.
+        # A separate registry keeps the metrics in the order of their creation.
         self._registry = CollectorRegistry()
         self._calls = self._counter("calls", "Native calls that returned.", "function", "result")
         self._durations = self._histogram(
@@ -193,7 +196,7 @@ class _Counted:
         )
         self._failures = self._counter("failures", "Failures, by what they leave behind.", "kind")
         for kind in _FAILURES:
-            # Start at 0: Prometheus sees no increase in the first value of a series.
+            # Every series starts at 0, since Prometheus sees no increase in the first value of a series.
             self._failures.labels(kind)
         self._recoveries = self._counter("recoveries", "Sessions whose votes are known again.", "cause")
         self._unknown = self._histogram(
@@ -234,7 +237,7 @@ class _Counted:
             self._losses.labels(str(event.dest)).inc()
 
     def begin(self, status: ControllerStatus) -> None:
-        """Exclude calls that were saved before."""
+        """Do not count the calls that sessions have saved before now."""
         with self._lock:
             self._sums.saved_of.update({session.number: session.calls_saved for session in status.sessions})
 
@@ -266,7 +269,7 @@ class _Counted:
 
 
 def _calls_saved(sums: _Sums, status: ControllerStatus) -> Sample:
-    """Return the calls saved over all sessions: the sum of the events when votes came down, and the calls since."""
+    """Return the calls saved by all sessions: the sum of the events at each lowering, and the calls saved since."""
     since = sum(max(0, session.calls_saved - sums.saved_of[session.number]) for session in status.sessions)
     meaning = "Calls that inferences did not need, since the votes were up."
     return Sample("htppower_calls_saved_total", meaning, (), {(): float(sums.saved + since)})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _US = 1_000_000
 _SESSION = ("session", "owner")
-# Only for sessions that learn their sustain time.
+# These metrics exist only for sessions that learn their sustain time.
 _LEARNT: tuple[tuple[str, str, Callable[[LearntSustain], float]], ...] = (
     ("sustain_seconds", "The sustain time that an open session has learnt.", lambda learnt: learnt.time_out_us / _US),
     ("gaps_total", "Gaps between inferences that an open session has learnt from.", lambda learnt: float(learnt.gaps)),
@@ -53,7 +53,7 @@ class Sample:
         name: its name with the unit; ends in ``_total`` for a counter.
         meaning: its meaning in one line.
         labels: the names of its labels.
-        values: its values, by the values of the labels; for a histogram, the counts.
+        values: its values, by the values of the labels; for a histogram, the number of cold starts.
         waits: for a histogram, the cold starts it is made from, by the same labels.
     """
 
@@ -65,7 +65,7 @@ class Sample:
 
     @property
     def rises(self) -> bool:
-        """Whether it is a counter."""
+        """Whether the metric is a counter."""
         return self.name.endswith("_total")
 
 

@@ -69,7 +69,7 @@ class TraceFile:
     def __init__(self, path: Path, first: bytes) -> None:
         self._path = path
         whole = _BEGIN + first + _END
-        # Unbuffered: each event must reach the kernel before the next.
+        # The file is unbuffered, since each event must reach the kernel before the next one.
         self._file = put_in_place(path, whole)
         self.size = len(whole)
 
@@ -110,11 +110,11 @@ class TraceFile:
     def _write(self, offset: int, data: bytes) -> None:
         self._file.seek(offset)
         if self._file.write(data) != len(data):
-            # A full disk accepts a part of the data without an error.
+            # On a full disk only a part of the data may be written, without an error.
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
 
     def _restore(self) -> None:
-        """Write the ending again, which needs no space on the disk, and cut off the rest."""
+        """Write the ending again, which needs no space on the disk, and cut off what follows it."""
         with contextlib.suppress(OSError):
             self._file.seek(self.size - len(_END))
             self._file.write(_END)

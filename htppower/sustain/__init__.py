@@ -1,4 +1,6 @@
-"""Learns how long the votes of an idle session stay up, from its gaps. Integers only: no clock and no thread.
+"""Learns from the gaps of a session how long its votes should stay up.
+
+The code uses only integers, no clock and no thread.
 
 May import votes, errors, rules, events and profiles.
 """

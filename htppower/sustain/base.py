@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from htppower.profiles.sustain import Adaptive
 
-# All that a learner knows, as plain values: it outlives a restart of the process.
+# All that a learner knows, as plain values, so that it can be kept over a restart of the process.
 LearnerState: TypeAlias = "Mapping[str, int | list[int]]"
 
 
@@ -78,13 +78,13 @@ class GapCounts:
 
 
 class Savings(NamedTuple):
-    """The cost of a learner's choices, next to that of a timer of 300 ms in the same gaps.
+    """What a learner's choices have cost, and what a timer of 300 ms would have cost in the same gaps.
 
     Attributes:
         gaps: how many gaps there were.
-        raised_us: how long votes were up in them. A raise ahead is not counted.
+        raised_us: how long votes were up in these gaps, without raises ahead.
         cold_starts: how many inferences waited for a raise.
-        fixed_raised_us, fixed_cold_starts: the same with a timer of 300 ms.
+        fixed_raised_us, fixed_cold_starts: the same two figures with a timer of 300 ms.
     """
 
     gaps: int = 0
@@ -94,7 +94,7 @@ class Savings(NamedTuple):
     fixed_cold_starts: int = 0
 
     def after(self, gaps_us: list[int], timeout_us: int | None = None, *, waited: bool = True) -> Savings:
-        """Return the sums with more gaps, which are sorted.
+        """Return the sums with some more gaps, which must be sorted.
 
         ``timeout_us``: the timeout that every gap reached; None if every gap was shorter.
         """
@@ -122,7 +122,7 @@ class Learner:
 
     Attributes:
         time_out_us: the sustain time of the next gap, in us; 0 lowers the votes at once.
-        learnt_us: the same without a hint.
+        learnt_us: the time without a hint, as it was learnt.
     """
 
     __slots__ = ("_counts", "_savings", "_sustain", "learnt_us", "time_out_us")
@@ -139,13 +139,14 @@ class Learner:
         return self._savings.gaps
 
     def savings(self) -> Savings:
-        """Return what the timeouts have cost, next to a timer of 300 ms."""
+        """Return what the timeouts have cost, and what a timer of 300 ms would have cost."""
         return self._savings
 
     def learn(self, gap_us: int, *, waited: bool = True) -> None:
         """Learn from a gap that has ended. Only a gap that reached the timeout changes the timeout.
 
-        ``waited``: whether the inference after such a gap waited for a raise. It does unless the raise came ahead.
+        ``waited``: whether the inference after such a gap waited for a raise. It waits unless the votes were raised
+        ahead.
         """
         if gap_us < self.time_out_us:
             self.learn_within([gap_us])
@@ -164,10 +165,10 @@ class Learner:
         self._counts.add(gaps_us)
 
     def hint(self, gap_us: int, passed_us: int = 0) -> None:
-        """Choose the timeout of the current gap only, by a prediction of its whole length.
+        """Choose the timeout of the current gap alone, from a prediction of the whole length of this gap.
 
         A wrong prediction costs no more than the bound allows. ``passed_us``: how much of the gap has passed, which
-        must be less than the timeout: the votes are still up.
+        must be less than the timeout, since the votes must still be up.
         """
 
     def forget_hint(self) -> None:
@@ -184,7 +185,7 @@ class Learner:
         }
 
     def restore(self, state: LearnerState) -> None:
-        """Go on with the state of another learner.
+        """Continue with the state of another learner.
 
         Raises:
             ValueError, KeyError, TypeError: the state does not fit these parameters.
@@ -194,10 +195,10 @@ class Learner:
         self.time_out_us = self.learnt_us = self._limited(whole(state["time_out_us"]))
 
     def _pay(self, gap_us: int) -> None:
-        """Account for a gap that reached the timeout."""
+        """Update the costs after a gap that reached the timeout."""
 
     def _best_us(self) -> int:
-        """Return the best timeout by the gaps counted so far, without limits."""
+        """Return the best timeout for the gaps counted so far, without the profile's limits."""
         raise NotImplementedError
 
     def _limited(self, time_out_us: int) -> int:
@@ -205,7 +206,7 @@ class Learner:
 
 
 def whole(value: object) -> int:
-    """Return a whole number from a file, 0 or more.
+    """Return a value from a file if it is a whole number, 0 or more.
 
     Raises:
         TypeError, ValueError: the value is something else.

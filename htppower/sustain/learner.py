@@ -42,7 +42,7 @@ class Quantile(Learner):
 
 
 def make_learner(sustain: Adaptive, state: LearnerState | None = None) -> Learner:
-    """Return a new learner, or one that goes on with the ``state`` of another.
+    """Return a new learner, or one that continues with the ``state`` of another learner.
 
     Raises:
         ValueError, KeyError, TypeError: the state does not fit these parameters.

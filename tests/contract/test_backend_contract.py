@@ -1,4 +1,4 @@
-"""The requirements of the Backend protocol for every backend."""
+"""What the Backend protocol requires, tested on every backend."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def test_ids_are_distinct(backend: Backend) -> None:
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_shipped_votes_are_taken(backend: Backend, name: str) -> None:
-    """The supported votes of a shipped profile and its power state are accepted, repeatedly."""
+    """The supported votes of a shipped profile and its power state are accepted, also when they are repeated."""
     profile = load_profile(name)
-    # Refused on every architecture without a device (measured).
+    # Refused on every architecture on x86-64, without a device (measured).
     votes = attrs.evolve(profile.votes, ddr_perf_mode=None)
     made = backend.create_power_config_id(0, 0)
     for _ in range(2):
@@ -115,7 +115,7 @@ def test_an_id_that_is_not_alive_is_refused(backend: Backend, name: str) -> None
 
 
 def test_destroying_one_id_leaves_the_others(backend: Backend) -> None:
-    """After a destroy, another id still takes votes."""
+    """After one id is destroyed, another id still accepts votes."""
     kept, gone = backend.create_power_config_id(0, 0), backend.create_power_config_id(0, 0)
     backend.set_power_config(gone, VOTES)
     backend.destroy_power_config_id(gone)
@@ -159,7 +159,7 @@ def test_closing_twice_is_fine(backend: Backend) -> None:
 
 
 def test_a_renewal_takes_every_id(backend: Backend) -> None:
-    """Old ids take no vote after a renewal, new ids have other numbers, and a second renewal works."""
+    """After a renewal old ids accept no vote and new ids have other numbers; a second renewal works, too."""
     old = [backend.create_power_config_id(0, 0) for _ in range(3)]
     backend.set_power_config(old[0], VOTES)
     for _ in range(2):
@@ -174,7 +174,7 @@ def test_a_renewal_takes_every_id(backend: Backend) -> None:
 
 
 def test_4_threads_in_turn(backend: Backend) -> None:
-    """Four threads create, vote and destroy one call at a time, without an error, and never share an id."""
+    """Four threads create, vote and destroy, one call at a time, without an error, and never share an id."""
     turn = threading.Lock()
 
     def rounds(_: int) -> list[int]:

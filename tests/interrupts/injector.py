@@ -1,4 +1,4 @@
-"""Interrupts at a place: a signal is made pending just before an instruction.
+"""Interrupts at a chosen place: a signal is made pending just before an instruction.
 
 A trace function counts instructions. At the given instruction it makes the signal pending, without letting the
 interpreter look for signals, and returns. The interpreter raises the exception the next time it looks for signals, as
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 PACKAGE = Path(htppower.__file__).parent
-# The interpreter looks for no signal at these instructions, and they run no other code: an interrupt before one of them
-# comes at the same place as an interrupt before the next instruction.
+# The interpreter does not look for signals at these instructions, and they run no other code. So an interrupt before
+# one of them comes at the same place as an interrupt before the next instruction.
 _INERT = frozenset(
     """
     CACHE COPY COPY_FREE_VARS DUP_TOP END_FOR EXTENDED_ARG GEN_START JUMP_FORWARD KW_NAMES LOAD_CLOSURE LOAD_CONST
@@ -44,8 +44,8 @@ class Shot:
     """The place of an interrupt.
 
     Attributes:
-        at: the number of the instruction right after the interrupt, from 1; 0 for none.
-        kind: the exception.
+        at: the number of the instruction right after the interrupt, from 1; 0 for no interrupt.
+        kind: the class of the exception that the interrupt raises.
     """
 
     at: int = 0
@@ -57,10 +57,10 @@ class Result:
     """The result of an operation.
 
     Attributes:
-        events: how many instructions were run, up to the interrupt, if any.
-        delivered: the exceptions that came, and the place of each.
+        events: how many instructions were run, up to the interrupt if there was one.
+        delivered: the exceptions that were raised, and the place of each.
         surfaced: the exception that the operation raised.
-        lost: the exceptions that the interpreter lost, as in a finalizer.
+        lost: the exceptions that the interpreter dropped, as in a finalizer.
     """
 
     events: int = 0
@@ -113,7 +113,7 @@ class Injector:
         return result
 
     def _settled(self) -> None:
-        """Do nothing."""
+        """Do nothing: the end of this call is where a pending signal is raised."""
 
     def _unraisable(self, unraisable: Any) -> None:
         self._result.lost.append(f"{unraisable.exc_value!r} in {unraisable.object!r}")
@@ -160,7 +160,7 @@ class Injector:
         if self._count == self._next:
             self._next = 0
             sys.settrace(None)
-            # No call: the interpreter would look for interrupts at its end, and raise this one here.
+            # This makes no call: the interpreter would look for signals at its end, and raise the exception here.
             self._make_pending[self._count]
         return self._trace
 

@@ -1,4 +1,4 @@
-"""The operations to interrupt: each public operation of the main thread, in a prepared world."""
+"""The operations to interrupt: each public operation of the main thread, on a prepared controller."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Action: TypeAlias = "Callable[[], object]"
 
 @attrs.frozen
 class Operation:
-    """An operation.
+    """An operation to interrupt.
 
     Attributes:
-        prepare: prepares a world; returns the action to interrupt.
+        prepare: prepares a controller; returns the action to interrupt.
         any_kind: whether any exception may come, or only one that asyncio passes on.
-        may_be_lost: whether some of it runs in a finalizer, where the interpreter loses exceptions.
+        may_be_lost: whether a part of it runs in a finalizer, where the interpreter drops exceptions.
         again: whether the host repeats the operation after an interrupt.
     """
 
@@ -56,7 +56,7 @@ def operation(name: str, **options: Any) -> Callable[[Callable[[World], Action]]
 
 
 def infer(session: Session) -> None:
-    """Run an inference."""
+    """Run an inference on a session."""
     with session.inference():
         pass
 

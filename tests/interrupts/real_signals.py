@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from htppower import Session
 
-# Longer than the longest back-off, also on a busy machine.
+# Longer than the longest back-off, even on a busy machine.
 SETTLED_S = 30.0
 
 
@@ -82,7 +82,7 @@ def strike(target: Target, end_s: float) -> None:
 
 
 def wrong(controller: VoteController, htp: SimulatedHtp, kept: list[Session]) -> Iterator[str]:
-    """Yield each mistake, while no session is in use."""
+    """Yield a text for each mistake, while no session is in use."""
     status, clocks = controller.status(), htp.effective()
     for each in status.sessions:
         if each.in_flight or each.holds or each.state is not State.LOWERED:
@@ -94,7 +94,7 @@ def wrong(controller: VoteController, htp: SimulatedHtp, kept: list[Session]) ->
 
 
 def main() -> int:
-    """Interrupt for some time, and check; return the exit code."""
+    """Interrupt for some time, and check the result; return the exit code."""
     parser = argparse.ArgumentParser(description="Interrupt a process that uses a controller.")
     parser.add_argument("--seconds", type=float, default=60.0, help="for how long; 60 unless told")
     given = parser.parse_args()

@@ -1,9 +1,9 @@
 """Interrupt every public operation: ``python tests/interrupts/run.py [NAME ...] [--samples N] [--seed N]``.
 
-Each operation runs in a world of its own, once to count its instructions, and once for each instruction, with a Ctrl-C
-before it. With ``--samples`` a seed draws the instructions, and exceptions of all kinds are raised. The interrupt must
-be raised, no vote or hold may stay, no count may be wrong, and everything must still work. A failure prints the options
-that replay it. The exit code is 1 after a failure.
+Each operation runs on its own controller: once to count its instructions, and once for each instruction, with a Ctrl-C
+before this instruction. With ``--samples`` a seed draws the instructions, and exceptions of all kinds are raised. The
+exception must reach the caller, no vote or hold may be left, no count may be wrong, and everything must still work. A
+failure prints the options that replay it. The exit code is 1 after a failure.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 KINDS = {kind.__name__: kind for kind in (KeyboardInterrupt, SystemExit, TimeoutError)}
 # From CPython 3.12 on, only some calls of a function are traced by instruction.
 MOST_TRIES = 4 if sys.version_info >= (3, 12) else 2
-# An interrupt at the begin of one of these leaves its object unreleased: see docs/limits.md.
+# An interrupt at the begin of one of these functions leaves its object unreleased: see docs/limits.md.
 NOT_BEGUN = frozenset({"__exit__", "release", "lift"})
 
 
 class Found(NamedTuple):
-    """The number of instructions of an operation, the places of its interrupts, and the broken conditions."""
+    """The number of instructions of an operation, the places of its interrupts, and the conditions that failed."""
 
     shot: Shot
     events: int
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
 
 def attempt(operation: Operation, shot: Shot, injector: Injector) -> Found:
-    """Interrupt an operation, and check the world; try again if a missing trace prevented the interrupt."""
+    """Interrupt an operation, and check the conditions; try again if a missing trace prevented the interrupt."""
     for _ in range(MOST_TRIES):
         found = _attempt(operation, shot, injector)
         if found.broken or found.places or found.events >= shot.at:
@@ -64,7 +64,7 @@ def _attempt(operation: Operation, shot: Shot, injector: Injector) -> Found:
         act()
     broken = [] if result.lost and operation.may_be_lost else list(_passed_on(result))
     places = tuple(place for _, place in result.delivered)
-    # The host drops the exception, whose frames refer to the interrupted objects.
+    # The host drops the exception, since its frames refer to the interrupted objects.
     del act
     result.surfaced = None
     result.delivered.clear()
@@ -90,7 +90,7 @@ def _passed_on(result: Result) -> Iterator[str]:
 
 def trials(operation: Operation, given: argparse.Namespace, injector: Injector) -> Iterator[Found]:
     """Yield the result of an operation without an interrupt, and of every trial."""
-    # The first attempt fills the caches.
+    # The first attempt fills the caches, and is not counted.
     found = [attempt(operation, Shot(), injector) for _ in range(MOST_TRIES)]
     clean = max(found[1:], key=lambda each: (len(each.broken), each.events))
     yield clean

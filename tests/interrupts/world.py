@@ -1,7 +1,7 @@
 """A controller in virtual time, with the engine's worker on a thread, and the conditions that must hold.
 
-So the main thread hands each step over and waits, as in real time: an interrupt hits a phase's begin or end, or the
-wait, and never a step.
+With that worker the main thread hands each step over and waits, as in real time: an interrupt comes in the begin or end
+of a phase, or in the wait, and never in a step.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from htppower import Session
 
-# The preparation of an operation and the checks after it read each profile once.
+# The preparation of an operation and the checks after it load each profile only once.
 loaded = functools.cache(load_profile)
 SECOND_US = 1_000_000
 # Longer than every sustain time and every back-off.
@@ -57,12 +57,12 @@ class ThreadedTime(VirtualTime):
 
 
 class World:
-    """A controller and its host, which has no hold and no cap after an operation.
+    """A controller and its host. After an operation there must be no hold and no cap.
 
     Attributes:
         sessions: the sessions that the host keeps.
-        running: the numbers of the sessions with an inference until the end.
-        finally_: actions of the host before it closes the controller, from the last on.
+        running: the numbers of the sessions with an inference that runs until the end.
+        finally_: actions of the host before it closes the controller; the last one runs first.
         ends_loop: ends the loop of an asynchronous operation, as ``asyncio.run`` does.
     """
 
@@ -98,7 +98,7 @@ class World:
         return session
 
     def settle(self, seconds: int = SETTLED_S) -> None:
-        """Let time pass, and wait for its effects."""
+        """Let time pass, and wait for all actions that this causes."""
         for _ in range(1 + seconds // 2):
             self._drain()
             self.time.advance_us(2 * SECOND_US * bool(seconds))
@@ -154,7 +154,7 @@ class World:
                 yield f"{when}, {each.holds or status.caps} stand without a handle"
         if status.orphans or status.calls_under_way:
             yield f"{when}, {status.orphans} are left, and {status.calls_under_way} are under way"
-        alarms = self.time.alarms - bool(self.running)  # the heartbeat of raised sessions
+        alarms = self.time.alarms - bool(self.running)  # the calls of the heartbeat for raised sessions
         if alarms > 0:
             yield f"{when}, {alarms} alarms are armed that nobody needs"
         for core in range(2):

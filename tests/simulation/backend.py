@@ -1,7 +1,8 @@
-"""The simulated HTP under the scheduler. A native call begins, takes time, takes effect, and ends.
+"""The simulated HTP under the scheduler. A native call begins, takes time, has its effect, and ends.
 
-Calls fail, hang and take long as the program of the run says, by their numbers. The begin of a call is a point. Its end
-is a point only if something may happen to the subsystem then, since no other task sees how far a call is.
+The program of the run says, by the number of a call, whether it fails, hangs or takes long. The begin of a call is a
+*point*, where another task may run. Its end is a point only if something may happen to the subsystem then, since no
+other task sees how far a call is.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ CREATE, SET, DESTROY, RENEW = "createPowerConfigId", "setPowerConfig", "destroyP
 
 @attrs.frozen
 class Fault:
-    """What happens to a native call.
+    """What goes wrong in a native call.
 
     Attributes:
         code: the answer, if the call fails.
         applied: how many votes of its list are applied before it fails.
-        before_us, after_us: how long it takes before and after it takes effect.
+        before_us, after_us: how long the call takes before and after it has its effect.
     """
 
     code: int = SUCCESS
@@ -59,8 +60,8 @@ class NativeCall:
         function: the native function, or ``renew``.
         power_config_id: the id; for a create, the created id.
         configs: the votes and settings that it carries.
-        code: the answer; None before the call takes effect.
-        injected: whether the code is the fault's, and not the library's own answer.
+        code: the answer; None before the call has its effect.
+        injected: whether the code comes from the fault, and is not the library's own answer.
     """
 
     number: int
@@ -106,7 +107,7 @@ class SimulatedBackend:
 
     @property
     def well(self) -> bool:
-        """Whether the link works, and the next call will not find that it was lost."""
+        """Whether the link works, and no loss is left for the next call to find."""
         htp, link = self.htp, self._link
         if link is not None:
             return link._answer is None and not link._dead and not htp._without_device
@@ -114,7 +115,7 @@ class SimulatedBackend:
 
     @property
     def dead(self) -> bool:
-        """Whether the link works again only if the device is made anew, or the DSP comes up."""
+        """Whether the link works again only if the device is created again, or the DSP comes up."""
         htp, link = self.htp, self._link
         if link is not None:
             return link._dead or link._answer == "crashed" or not link._dsp_is_up or htp._without_device
@@ -122,7 +123,7 @@ class SimulatedBackend:
 
     @property
     def dsp_is_up(self) -> bool:
-        """Whether a device can be made."""
+        """Whether a device can be created now."""
         return not self.htp._dead if self._link is None else self._link._dsp_is_up
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
@@ -150,7 +151,7 @@ class SimulatedBackend:
         self._call(lambda _: self.htp.native_destroy(power_config_id), DESTROY, core, power_config_id)
 
     def renew(self) -> None:
-        """Make the device anew."""
+        """Create the device again."""
         failed: list[BackendUnavailable] = []
 
         def native(_call: NativeCall) -> int:
@@ -171,10 +172,10 @@ class SimulatedBackend:
         return self.htp.describe()
 
     def close(self) -> None:
-        """Do nothing, so that the specification sees what stays behind."""
+        """Do nothing, so that the specification sees which votes are left."""
 
     def count_faults(self) -> None:
-        """Count the calls for the faults of the program from now on."""
+        """From now on, count the calls, by whose numbers the program's faults are found."""
         self._counted_from = self.calls
 
     def _call(
@@ -197,7 +198,7 @@ class SimulatedBackend:
         try:
             scheduler.point()
             scheduler.sleep(fault.before_us)
-            # A dead link answers by itself. The library never answers that it does not know an id that it destroys.
+            # A dead link answers without the library's checks. A destroy of an unknown id is never answered with 13001.
             call.injected = bool(fault.code) and self.well and not (function == DESTROY and fault.code == BAD_ID)
             if call.injected:
                 self.htp.fail_next(fault.code, function, applied=fault.applied)

@@ -1,8 +1,10 @@
-"""How the program under test is put under the scheduler. Only this file knows where the core gets its threads from.
+"""Puts the program under test under the scheduler.
+
+Only this file knows which names of the core stand for its threads and locks.
 
 Names in three modules of the core are replaced: the locks and thread numbers of the line and of the engine, and the
-locks of the gates. Everything else comes with the time that the controller is given: a virtual clock, alarms on a task
-of their own, and workers.
+locks of the gates. All other parts come with the ``time`` of the controller: a virtual clock, alarms on a task of their
+own, and workers.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from simulation.tasks import Task
 
 _LOGGER = logging.getLogger("htppower")
-# A controller ends with its run, and not with the process.
+# A controller ends with its run, so it needs no end at the exit of the process.
 _NO_EXIT = types.SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
 
 
@@ -62,23 +64,23 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
 
 
 def link_of(controller: Any) -> str:
-    """Return the link's state, as in the status of a controller, which would take half of a run to make."""
+    """Return the link's state, as the controller's status has it; making a status would take half of a run."""
     return str(controller._engine.recovery.link.state)
 
 
 def orphans_of(controller: Any) -> set[int]:
-    """Return the ids that could not be destroyed, as in the status of a controller."""
+    """Return the ids that could not be destroyed, as the controller's status has them."""
     return set(controller._engine.recovery.orphans)
 
 
 def remember() -> None:
-    """Cache pure functions of the core for all runs of the process."""
+    """Keep the caches of the core's pure functions for all runs of the process."""
     link_module: Any = link
     if isinstance(link_module.transitions, types.SimpleNamespace):
         return
     for name in ("_refuse_values", "_refuse", "_plan"):
         setattr(plans, name, _remembering(getattr(plans, name)))
-    # The link is the machine's model, and the machine itself keeps no state.
+    # The link is the model of the machine, which has no state of its own.
     made = functools.cache(lambda: real(**given))
     real, given = link_module.transitions.Machine, dict[str, Any]()
     link_module.transitions = types.SimpleNamespace(Machine=lambda **asked: given.update(asked) or made())
@@ -107,7 +109,7 @@ class SimulatedWorker:
         self._actions = SimpleQueue(scheduler)
         self._task: Task | None = None
         self._closed = False
-        # It takes no lock and is not a point, like the real worker.
+        # Takes no lock and is not a point, like that of the real worker.
         self.post_unlocked = self._actions.put
 
     @property

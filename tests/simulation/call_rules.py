@@ -1,4 +1,4 @@
-"""Rules for single native calls: one at a time, on ids that exist, few to a dead link. And rules for events."""
+"""Rules for each native call: one at a time, on ids that exist, few to a dead link. And rules for events."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ MOST_ON_A_CORE, FIRST_RETRY_US = 7, 1_000_000
 
 
 class CallRules:
-    """Judges the native calls of a run, and keeps all that were ``made``."""
+    """Judges the native calls of a run, and keeps all of them in ``made``."""
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self.made: list[NativeCall] = []
         self.situation = situation
         self._troubles = troubles
         self._scheduler = situation.scheduler
-        # The ids that were destroyed, or created before the device was made anew.
+        # The ids that were destroyed, and those that were created before the device was created again.
         self._gone: set[int] = set()
-        # The ids that a retry must destroy, each with the idle time of its failure.
+        # The ids that a retry must destroy, each with the idle time at its failed destroy.
         self._orphans: dict[int, int] = {}
         self._failures: deque[int] = deque()
         self._on_core: dict[int | None, list[int]] = defaultdict(list)
-        # Since this idle time the device could be made anew.
+        # The idle time since when the device can be created again.
         self._dead_us: int | None = None
 
     def begins(self, call: NativeCall, client: Client | None) -> None:
@@ -74,11 +74,11 @@ class CallRules:
             self.situation.fail("an id that is answered 13001 is replaced", f"{call} after that on id {unknown}")
 
     def _casts(self, client: Client) -> bool:
-        """Return whether a session surely keeps its ids; under a profile without votes it destroys them."""
+        """Return whether a session surely keeps its ids. Under a profile without votes it destroys them."""
         return all(each.raised is not None for each in client.possible(self.situation.caps))
 
     def applied(self, call: NativeCall, client: Client | None) -> None:
-        """Record what a call that has taken effect has created or destroyed."""
+        """Record the ids that a call has created or destroyed."""
         number = call.power_config_id
         if call.function == CREATE and not call.code and number is not None:
             if client is not None:
@@ -97,21 +97,21 @@ class CallRules:
         if call.function == DESTROY and number is not None:
             if call.code:
                 situation.failed_destroys.add(number)
-                # The first failure ends a retry, so the other ids wait for the next retry.
+                # A retry ends at its first failure, so the other ids wait for the next retry.
                 self._orphans = dict.fromkeys((*self._orphans, number), self._scheduler.idle_us)
             else:
                 self._orphans.pop(number, None)
         operation = situation.operations.get(call.task)
         if call.function == SET and call.votes:
             self._count_on_core(call)
-            # An id that is answered 13001 right after its create is kept.
+            # If an id gets 13001 right after its create, the controller keeps it.
             old = operation is not None and number not in operation.created | situation.failed_destroys
             if operation is not None and old and call.code == BAD_ID:
                 operation.unknown = number
         elif call.function == CREATE and operation is not None:
             operation.created.add(number)
         if call.votes and not call.code:
-            # The link is not dead.
+            # Only if the link is not dead.
             self._failures.clear()
         if call.code and not call.injected and call.code not in (LOST, BAD_ID) and not call.settings:
             self._count_failure(call)
@@ -144,11 +144,11 @@ class CallRules:
         situation = self.situation
         left = [each for each in client.ids if each in situation.htp._clients]
         if situation.under_way is not None and situation.under_way.function == RENEW:
-            # The renewal destroys them with the device.
+            # Creating the device again destroys these ids.
             return
         for number in left:
             self._orphans.setdefault(number, self._scheduler.idle_us)
-        # An id that is being destroyed is listed again if that fails.
+        # If the destroy of an id fails, the id is listed again.
         untold = (
             set(left) - orphans_of(situation.controller) - {situation.under_way and situation.under_way.power_config_id}
         )
@@ -156,7 +156,7 @@ class CallRules:
             situation.fail("a closed session leaves no id", f"session {client.place}: {sorted(untold)}")
 
     def take_in_orphans(self) -> None:
-        """Record the ids that a closed session has left to a retry, because the link had failed before."""
+        """Record the ids that a closed session has left for a retry, because the link had failed before."""
         for number in orphans_of(self.situation.controller) - self._orphans.keys():
             self._orphans[number] = self._scheduler.idle_us
             self.situation.failed_destroys.add(number)
@@ -189,11 +189,11 @@ class EventRules:
         self._events: list[Event] = []
 
     def take(self, event: Event) -> None:
-        """Keep an event; this is the first subscriber."""
+        """Keep an event. This function is the first subscriber."""
         self._events.append(event)
 
     def check(self, controller: Any) -> None:
-        """Fail if an event is missing, out of order, or not as the calls were."""
+        """Fail if an event is missing, out of order, or does not fit the calls."""
         events = self._events
         if controller.status().events_lost:
             return

@@ -20,7 +20,7 @@ class Owner:
 
 
 class Changes:
-    """Changes which profiles sessions use, and tracks which are possible."""
+    """Changes the profiles of sessions, and tracks which profiles are possible."""
 
     def __init__(self, specification: Specification, run: Callable[[tuple[Op, ...]], None]) -> None:
         self._situation = specification.situation
@@ -30,12 +30,12 @@ class Changes:
         self._run = run
 
     def end_sustains(self, client: Client | None) -> None:
-        """Record that the profile of a session, or of all sessions, may change, which ends pending sustains."""
+        """Record that the profile of a session, or of all sessions, may change. This ends sustain times."""
         for each in self._situation.clients if client is None else (client,):
             each.must_until_us = 0
 
     def _alone(self, client: Client) -> tuple[str, int] | None:
-        """Return the profile of an idle session, and how much was asked of it; None if other calls are under way."""
+        """Return the profile of an idle session, and how many calls concerned it; None if other calls are under way."""
         possible = client.possible(self._situation.caps)
         asked = client.busy or client.unsettled or client.endings or self._situation.operations
         if asked or client in self._troubles or len(possible) > 1:
@@ -43,7 +43,7 @@ class Changes:
         return possible[0].profile.name, client.asked
 
     def _ends_sustain(self, client: Client, alone: tuple[str, int] | None) -> None:
-        """Record that a session's profile has changed, so that votes which were only sustained come down."""
+        """Record that a session's profile has changed, so that votes which were only sustained are lowered."""
         now = self._alone(client)
         if alone is not None and now is not None and now[0] != alone[0] and now[1] == alone[1] + 1:
             client.may_until_us = min(client.may_until_us, self._scheduler.now_us)
@@ -106,7 +106,7 @@ class Changes:
             return
         claim.until_us = self._scheduler.now_us
         handle, claim.handle = claim.handle, None
-        # Only the collector may still refer to the handle and the owner.
+        # Only the garbage collector may still refer to the handle and the owner.
         self._scheduler.collect((handle, owner), op.us % 7 + 1, [handle] if owner is None else [owner])
 
     def _ends(self, client: Client | None, claim: Claim) -> None:

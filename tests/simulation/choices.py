@@ -1,4 +1,4 @@
-"""Which task runs: at random, as recorded, or every possibility in turn.
+"""Decides which task runs: at random, as recorded, or every possibility in turn.
 
 At a point, pick 0 lets the running task continue. Picks 1 to ``ready`` let another ready task run, in the order in
 which the tasks were made. Pick ``ready + 1`` lets time move, which means that the running task is slow. If the running
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 NEVER = 1 << 62
 
-# How often another task runs, by run: few preemptions at odd places find bugs that many preemptions hide.
+# How often another task runs, for each run: few preemptions at unusual places find bugs that many preemptions hide.
 PREEMPTIONS = (0.002, 0.01, 0.05, 0.2)
 # The share of preemptions that move time.
 SLOW = 0.1
 
 
 class Made(NamedTuple):
-    """A pick at a step, from so many ``possible`` ones if that is known."""
+    """A pick at a step, and the number of ``possible`` picks if it is known."""
 
     step: int
     pick: int
@@ -31,11 +31,11 @@ class Made(NamedTuple):
 
 
 class Random:
-    """Picks at random; the seed also draws how many preemptions there are.
+    """Picks at random; the seed also decides how many preemptions there are.
 
     Attributes:
         made: the picks that were not 0, as ``Replayed`` takes them.
-        next_step: ``pick`` need not be called at a point before this step.
+        next_step: before this step, ``pick`` need not be called at a point.
     """
 
     def __init__(self, seed: str) -> None:
@@ -46,7 +46,7 @@ class Random:
         self._skip(0)
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Return a pick; ``clock``: whether time may move."""
+        """Return a pick; ``clock``: whether the pick may move time."""
         chance = self._random
         if forced:
             pick = int(chance.random() * ready)
@@ -81,7 +81,7 @@ class Replayed:
 
 
 class Enumerated:
-    """One order of all: a beginning of decisions, and the first possibility from there on.
+    """One order of all orders: it begins with given decisions, and then takes the first possibility each time.
 
     Args:
         beginning: the decisions.
@@ -124,7 +124,7 @@ class Enumerated:
         return decision.pick
 
     def _ask_next(self) -> None:
-        """Skip the points of the beginning at which the running task continues."""
+        """Skip the decisions of the beginning that let the running task continue."""
         after = self._end + 1 if self._left > 0 else NEVER
         self.next_step = next(iter(self._to_make[len(self.made) :]), after)
 

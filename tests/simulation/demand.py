@@ -1,4 +1,4 @@
-"""The demand of the host: phases, profiles, holds and caps. Each is certain, or possible during the call for it.
+"""The demand of the host: phases, profiles, holds and caps. Each of these is certain, or only possible during its call.
 
 Until a call of the public API returns, the change that it makes may be in force or not. So a session has a set of
 possible profiles, and after all calls have returned there is one profile in this set.
@@ -26,8 +26,8 @@ class Claim:
     """A hold or a cap of a profile.
 
     Attributes:
-        certain: whether it is certainly in force; otherwise it may be in force or not.
-        until_us: when a hold ends by itself.
+        certain: whether it is certainly in force; otherwise this is not known.
+        until_us: the time at which a hold ends by itself.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Claim:
 
 @attrs.define(eq=False)
 class Use:
-    """A profile that was asked for as a session's own; ``returned_at``: the step of that call's return."""
+    """A profile that was requested as a session's own; ``returned_at``: the step at which that call returned."""
 
     name: str
     returned_at: int | None = None
@@ -46,7 +46,7 @@ class Use:
 
 @attrs.frozen
 class Ended:
-    """The last phase that ended, if the order is certain; with ``Client.asked`` and the profile at its end."""
+    """The last phase that ended, if the order of ends is certain; with ``Client.asked`` and the profile at its end."""
 
     deinit: bool
     asked: int
@@ -55,25 +55,26 @@ class Ended:
 
 @attrs.define(eq=False)
 class Client:
-    """A session and its demand.
+    """A session, and what its host has requested of it.
 
     Attributes:
         cores: no other open session has any of these cores.
         uses, holds: the possible own profiles, and the holds that are, or may be, in force.
-        session: what the controller returned; None while it is being opened.
-        inferences, preparations: phases that have begun for certain, and whose end was not asked for.
+        session: the session of the controller; None while it is being opened.
+        inferences, preparations: phases that have certainly begun, and whose end was not requested yet.
         asked: how many calls of the public API concerned the session.
-        unsettled: calls about phases that have not returned, so that their change may be in force or not.
-        must_until_us, may_until_us: until when the votes must, and may, stay up after the last phase.
-        open_at: what ``asked`` was when a phase has begun with the votes up for certain, so that the next phase may not
-            wait; -1 if the votes may be down.
+        unsettled: calls about phases that have not returned, so that it is not known whether their change is in force.
+        must_until_us, may_until_us: the times until which the votes must, and may, stay up after the last phase.
+        open_at: the value of ``asked`` when a phase has begun with the votes certainly up, so that the next phase must
+            not wait; -1 if the votes may be down.
         ended: the last phase that ended.
-        met: the profiles that it may have used since then.
-        closing, closed: whether its close was asked for, and has returned.
-        endings: called when no task can run: phases that end by themselves have ended then.
-        ahead: from when until when votes must be up for a predicted begin, and ``asked`` then.
-        up_us: since when votes have been up ahead of a begin.
-        troubles: how often it was in trouble.
+        met: the profiles that the session may have used since the end of that phase.
+        closing, closed: whether its close was requested, and whether the close has returned.
+        endings: functions to call when no task can run: phases that end by themselves have ended then.
+        ahead: the times from which and until which votes must be up for a predicted begin, and ``asked`` at that
+            moment.
+        up_us: the time since when votes have been up ahead of a begin.
+        troubles: how often the session was in trouble.
         other: whether the session is the second controller's, to which the caps of the first do not apply.
     """
 
@@ -104,7 +105,7 @@ class Client:
 
     @property
     def busy(self) -> bool:
-        """Whether a phase runs for certain."""
+        """Whether a phase certainly runs."""
         return bool(self.inferences or self.preparations)
 
     def begins(self) -> None:
@@ -138,12 +139,12 @@ class Client:
         return [each for name, each in table.items() if name in names]
 
     def rests(self, caps: list[Claim]) -> frozenset[InForce]:
-        """Return the votes that may be in force on an id of a session that is LOWERED."""
+        """Return the votes that may be in force on an id of a LOWERED session."""
         if self.ended is None:
             return DOWN
         possible = self.possible(caps)
         unchanged = self.ended.asked == self.asked and [each.profile.name for each in possible] == [self.ended.name]
-        # Another profile that was asked for since may have lowered the votes, or not.
+        # Another profile that was requested since then may have lowered the votes.
         self.meet(caps)
         met = possible if unchanged else [expected()[name] for name in self.met]
         return lowered_to(met, after_deinit=self.ended.deinit)
@@ -153,7 +154,10 @@ class Client:
         self.met.update(each.profile.name for each in self.possible(caps))
 
     def used(self, use: Use, step: int, begun_at: int) -> None:
-        """Record that a change of the own profile has returned. It replaces all that returned before it began."""
+        """Record that a change of the own profile has returned.
+
+        It replaces all profiles whose calls returned before it began.
+        """
         use.returned_at = step
         self.uses = [
             other for other in self.uses if other is use or other.returned_at is None or other.returned_at >= begun_at

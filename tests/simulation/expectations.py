@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.votes.vote_set import VoteSet
 
-# The votes in force on an id: DCVS, sleep latency, sleep disable, bus, core, explicit HMX corners.
+# The votes in force on an id: DCVS, sleep latency, sleep disable, bus, core, and the explicit HMX corners.
 InForce = tuple[bool, int, bool, tuple[int, int, int], tuple[int, int, int], tuple[int, int, int] | None]
 
 
@@ -37,9 +37,9 @@ class Expected:
         further: the votes of the second power state; None without a second power state.
         polling_us, latency_us: its wishes for the process while it is raised; 0 means no wish.
         least_us, most_us: how long its votes stay up after an inference; both are the same unless this is learnt.
-        after_init_us: how long after INIT.
-        further_least_us, further_most_us: how long they stay in the first power state.
-        raise_ahead_us: how long before a predicted begin they are raised; 0 never.
+        after_init_us: how long the votes stay up after INIT.
+        further_least_us, further_most_us: how long the votes stay in the first power state.
+        raise_ahead_us: how long before a predicted begin the votes are raised; 0 for no raise ahead.
     """
 
     profile: Profile
@@ -73,9 +73,9 @@ def in_force(client: Client) -> InForce:
 NOTHING = in_force(Client(0, 0))
 
 
-# The profiles with nothing but fixed times, and one power state.
+# The profiles that have only fixed times, and one power state.
 PLAIN = ("burst", "brisk", "high", "steady", "balanced", "power_saver", "system_settings")
-# Those with more.
+# The profiles with learnt times, raises ahead or two power states.
 ADAPTIVE = ("apt", "early", "deep", "thrifty")
 BREAK_EVEN_US = 60_000
 _LEARNT = Adaptive(break_even_us=BREAK_EVEN_US, least_us=20_000)
@@ -87,7 +87,7 @@ _LEARNT_FURTHER = Adaptive(break_even_us=100_000, least_us=30_000, most_us=150_0
 def expected() -> dict[str, Expected]:
     """Return the profiles of a simulation by name, from the highest in the vendor's order to the lowest."""
     burst, balanced, high = (load_profile(name) for name in ("burst", "balanced", "high_performance"))
-    # No other state is like the second one, so that it is known when it is in force.
+    # No other state has the same votes as the second one, so that it is recognised.
     released = _released()
     deeper = PowerState("deeper", "A state of its own.", released)
     made = (
@@ -112,7 +112,7 @@ def expected() -> dict[str, Expected]:
 
 
 def _released() -> VoteSet:
-    """Return the votes of the released state, but for the sleep latency."""
+    """Return the votes of the released state, without the sleep latency."""
     relax = load_profile("power_saver").relax
     assert relax is not None
     assert relax.to.votes.dcvs_v3 is not None

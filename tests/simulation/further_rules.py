@@ -1,8 +1,8 @@
-"""Rules for the second power state: it is in force at the latest after its time, and never before.
+"""Rules for the second power state: the votes relax to it at their time, and never before.
 
-Written from ``docs/profiles.md``, "then": the time counts from when the votes were relaxed. An inference raises from
-either state, and DE-INIT does not end in the second state. "Votes that another profile has relaxed stay as they are
-until that one is used again": then they relax further, even if something else was used or asked meanwhile.
+Written from ``docs/profiles.md``, "then": the time counts from the moment when the votes were relaxed. An inference
+raises from either state, and DE-INIT does not end in the second state. "Votes that another profile has relaxed stay as
+they are until that one is used again": then they relax to the second state, even if another profile was used meanwhile.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Relaxed:
 
     Attributes:
         by: the names of the profiles that may have relaxed them.
-        troubles: how often the session was in trouble: lost votes are relaxed again.
-        since_us: when no task could run for the first time; None until then.
+        troubles: how often the session was in trouble: after a loss the votes are relaxed again.
+        since_us: the time when no task could run for the first time; None before that.
     """
 
     by: frozenset[str]
@@ -34,7 +34,7 @@ class Relaxed:
 
 
 class FurtherRules:
-    """Judges second power states."""
+    """Judges the second power states of sessions."""
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
@@ -51,7 +51,7 @@ class FurtherRules:
             for each in expected().values()
             if each.further is not None
         }
-        # The first power states of profiles that relax further.
+        # The first power states of the profiles that have a second one.
         self._first = frozenset(
             each.lowered for each in expected().values() if each.further is not None and each.lowered is not None
         )
@@ -72,7 +72,7 @@ class FurtherRules:
         possible = frozenset(each.profile.name for each in client.possible(situation.caps))
         relaxed = self._relaxed.get(client)
         if relaxed is not None:
-            # If the same is voted again, or on another core, either profile may have relaxed the votes.
+            # If the same votes are sent again, or on another core, either profile may have relaxed them.
             relaxed.by |= possible
         if before is not None and before[0] == votes:
             return
@@ -93,7 +93,7 @@ class FurtherRules:
             situation.fail("only idle votes relax further", situation.tell(client))
 
     def look(self, client: Client) -> None:
-        """Fail if the votes of an idle session should have relaxed further, since no task can run."""
+        """Fail if the votes of an idle session should have relaxed to the second state, since no task can run."""
         situation, relaxed = self._situation, self._relaxed.get(client)
         if relaxed is None or client.busy or client.unsettled or client.closing:
             return

@@ -1,4 +1,4 @@
-"""The host: it does what a program says, and tells the specification what it asks for and what has returned."""
+"""The host: it runs a program, and reports to the specification what it requests and which calls have returned."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from simulation.simulate import Window
     from simulation.specification import Specification
 
-# How often the host looks whether the second controller, or a session that closes later, is closed.
+# How often the host checks whether the second controller, or a session that closes later, is closed.
 LOOKS_US, CLOSING_LOOKS_US = 1_000, 50_000
-# The longest time until a session is closed that was closed in haste, or dropped: it waits for all calls under way.
+# The longest time until a session is closed that was dropped or closed without waiting: it waits for all calls under
+# way.
 CLOSED_WITHIN_US = 120_000_000
 
 
@@ -38,7 +39,7 @@ class Host:
         self._make = make
         self._window = window
         self._other: Any = make() if program.others else None
-        # Whether the second controller is being closed.
+        # Whether the second controller is being closed now.
         self._closes = False
         self._places: list[Client | None] = [None] * len(program.cores)
         self._changes = Changes(specification, self.run)
@@ -64,7 +65,7 @@ class Host:
         }
 
     def open(self, place: int, name: str) -> None:
-        """Open a session at a place, again if the create of an id fails."""
+        """Open a session for a client; repeat this if the create of an id fails."""
         while True:
             client = Client(place, self._program.cores[place], [Use(name)], other=place in self._program.others)
             while client.other and self._closes:
@@ -81,11 +82,11 @@ class Host:
             if self._call("open", client, session) is None:
                 self._places[place] = client
                 return
-            # Ids that were created and could not be destroyed are orphans now.
+            # Ids that were created and then could not be destroyed are orphans now.
             client.closing = client.closed = True
 
     def run(self, ops: tuple[Op, ...]) -> None:
-        """Do what a thread is to do."""
+        """Run the operations of a thread."""
         for op in ops:
             client = self._places[op.place]
             assert client is not None
@@ -98,7 +99,7 @@ class Host:
             self._scheduler.join(task)
 
     def make_well(self) -> None:
-        """End all faults and fates, and use each session once more."""
+        """End all faults, and use each session once more."""
         backend = self._backend
         backend.spared = self._scheduler.prompt = True
         self._fate(None, Op("come back"))
@@ -126,7 +127,7 @@ class Host:
         self._changes.end_sustains(client)
         used = client.busy or client.unsettled or client.holds or self._situation.is_asked(client)
         if op.how == "drop" and not used:
-            # A session is closed when nothing refers to it. Its record still has its state.
+            # A session is closed when nothing refers to it any more. Its record still has its state.
             session, client.session = client.session, client.session._record
             self._scheduler.collect(session, op.us % 7 + 1, [session])
             del session
@@ -136,7 +137,7 @@ class Host:
             if isinstance(error, htppower.CloseTimedOut):
                 self._wait_until_closed(client)
         self._closed(client)
-        # A small case ends with the close.
+        # A small case has nothing after the close.
         self._window.leave()
         self.open(op.place, op.name)
 
@@ -171,7 +172,10 @@ class Host:
                 self.open(place, self._program.profiles[place])
 
     def _expect(self, client: Client, op: Op) -> None:
-        """Give a hint. After the first hint for a session that is used alone, its votes must be up at the begin."""
+        """Give a hint.
+
+        After the first hint for a session that one thread uses alone, its votes must be up at the begin.
+        """
         scheduler, situation = self._scheduler, self._situation
         us, now_us, asked = max(1, op.us), scheduler.now_us, client.asked
         alone = not (client.busy or client.unsettled or client.endings or client.closing or situation.operations)
@@ -204,7 +208,7 @@ class Host:
         self._call("unsubscribe", None, unsubscribe)
 
     def _fate(self, _client: Client | None, op: Op) -> None:
-        """Let something happen to the subsystem."""
+        """Make something happen to the subsystem."""
         htp, kind, answer = self._backend.htp, op.kind, op.how or "reset"
         self._scheduler.note(f"{kind} {answer}")
         if kind in ("refuse", "allow"):
@@ -224,12 +228,12 @@ class Host:
         self._specification.restarted()
 
     def _link_lost(self, _client: Client, op: Op) -> None:
-        """Tell that a call of the host's own was answered with a lost link, if that may have been."""
+        """Report that a call of the host was answered with a lost link, if that is possible at this time."""
         if not self._specification.process.may_be_told:
             return
         code = 1011 if op.us % 1_000 else 1007
         self._specification.sessions.link_is_told_of()
         if code == 1011:
-            # Nothing is called until the device is made anew.
+            # No call is made until the device is created again.
             self._specification.troubles.told()
         self._call("link_lost", None, lambda: self._situation.controller.link_lost(code))

@@ -1,7 +1,7 @@
 """Small breaks of the core that the simulation must find: ``python tests/simulation/mutations.py [NAME ...]``.
 
 ``breaks.txt`` lists the breaks. Each is applied to a copy of the package, and the simulation is run on the copy, from a
-fixed seed, until it finds the break. The core as it is must pass the same runs. The exit code is 1 if a break is not
+fixed seed, until it finds the break. The unchanged core must pass the same runs. The exit code is 1 if a break is not
 found, or no longer applies, or if the core breaks a rule itself.
 """
 
@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-# Most breaks are found in far fewer runs, but a change of the core changes what a seed draws. The limit is in runs,
-# because their time depends on the machine.
+# Most breaks are found in far fewer runs, but a change of the core changes the programs of a seed. The limit is a
+# number of runs, since their time depends on the machine.
 MOST_RUNS = 1_500
-# A simulation that takes longer hangs.
+# A simulation that takes longer than this counts as hanging.
 MOST_SECONDS = 600.0
 
 
 class Drawn(enum.Enum):
-    """What may happen in the runs that look for a break, as options of ``run.py``."""
+    """The options of ``run.py`` for the runs that look for a break."""
 
     CALLS_FAIL = ("--no-restarts", "--learning", "never")
     RESTARTS = ("--learning", "never")
@@ -39,7 +39,7 @@ class Drawn(enum.Enum):
 
 
 class Mutation(NamedTuple):
-    """A break: in a file below ``htppower/control``, a text that is there once is replaced."""
+    """A break: a text that occurs once in a file of ``htppower/control``, and its replacement."""
 
     name: str
     file: str
@@ -72,7 +72,10 @@ class Found(NamedTuple):
 def caught(
     mutation: Mutation | None, drawn: Drawn = Drawn.RESTARTS, *, seed: int = 0, most_runs: int = MOST_RUNS
 ) -> Found:
-    """Run the simulation on a copy until it finds something. Without a mutation, ``drawn`` and ``seed`` are its own."""
+    """Run the simulation on a copy until it finds a broken rule.
+
+    With a mutation, ``drawn`` and ``seed`` are the mutation's.
+    """
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in ("htppower", "profiles", "tests/simulation"):
@@ -108,7 +111,7 @@ def _row(name: str, found: Found, nothing: str) -> None:
 
 
 def main() -> int:
-    """Run every mutation, and the core as it is; return the exit code."""
+    """Run every mutation, and the unchanged core; return the exit code."""
     parser = argparse.ArgumentParser(description="Show that the simulation finds small breaks of the core.")
     parser.add_argument("names", nargs="*", help="parts of the names of the mutations to run; all by default")
     parser.add_argument("--runs", type=int, default=MOST_RUNS, help=f"the most for each; {MOST_RUNS} by default")
@@ -119,7 +122,7 @@ def main() -> int:
         parser.error(f"no mutation has {' or '.join(map(repr, given.names))} in its name")
     begun_s = time.monotonic()
     wrong: list[str] = []
-    # How many runs the core as it is must pass, by what is drawn and the first seed.
+    # How many runs the unchanged core must pass, by the options and the first seed.
     needed: dict[tuple[Drawn, int], int] = {}
     with ThreadPoolExecutor(given.jobs) as threads:
         everything = threads.map(partial(caught, most_runs=given.runs), chosen)

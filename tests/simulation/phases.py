@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Phases:
-    """Runs phases, and tells the specification what is in use; ``tasks``: the threads that end tickets."""
+    """Runs phases, and reports to the specification which sessions are in use; ``tasks`` end tickets."""
 
     def __init__(self, specification: Specification, run: Callable[[tuple[Op, ...]], None]) -> None:
         self._specification = specification
@@ -45,7 +45,7 @@ class Phases:
         situation, scheduler = self._situation, self._scheduler
         client.begins()
         if preparing:
-            # INIT and DE-INIT always ask for the line.
+            # INIT and DE-INIT always need the line.
             client.open_at = -1
         asked, untroubled = client.asked, client not in self._specification.troubles
         error = self._specification.call("begin", client, enter)
@@ -75,7 +75,7 @@ class Phases:
         asked, alone = client.asked, client.unsettled == 1 and not client.busy
         still_open = kind == "infer" and client.open_at == asked and not situation.operations
         error = self._specification.call("end", client, leave)
-        # If no other call came meanwhile, the votes may stay up for the sustain time from now on, and no longer.
+        # If no other call came meanwhile, the votes may stay up for exactly the sustain time from now on.
         alone = alone and client.asked == asked + 1 and client.unsettled == 1 and not situation.operations
         self.end_done(client, kind, alone=alone)
         if still_open and client.asked == asked + 1 and situation.must_be_up(client):
@@ -86,7 +86,7 @@ class Phases:
             client.met = {possible[0].profile.name}
 
     def _end_asked(self, client: Client, kind: str) -> None:
-        """Record that a phase is about to end: from now on the votes must stay up for the sustain time."""
+        """Record that the end of a phase is requested: from now on the votes must stay up for the sustain time."""
         situation, now_us = self._situation, self._scheduler.now_us
         possible = client.possible(situation.caps)
         claims = (*client.holds, *situation.caps)
@@ -101,16 +101,16 @@ class Phases:
         client.unsettled += 1
 
     def end_done(self, client: Client, kind: str, *, alone: bool = False) -> None:
-        """Record that a phase has ended; ``alone``: meanwhile no other call concerned the session."""
+        """Record that a phase has ended; ``alone``: whether no other call concerned the session meanwhile."""
         client.unsettled -= 1
         client.ended = None
         kept_us, possible = 0, client.possible(self._situation.caps)
         if kind != "deinit":
             kept_us = max(each.after_init_us if kind == "init" else each.most_us for each in possible)
         until_us = self._scheduler.now_us + kept_us
-        # After INIT a pending sustain continues. An inference and DE-INIT set the deadline anew.
+        # After INIT an earlier sustain time continues. An inference and DE-INIT set a new deadline.
         client.may_until_us = until_us if alone and kind != "init" else max(client.may_until_us, until_us)
-        # The specification looks at these times, even if nothing else happens then.
+        # The specification checks at these times, even if nothing else happens then.
         self._scheduler.call_at(client.may_until_us, lambda: None)
         self._scheduler.call_at(client.must_until_us, lambda: None)
 
@@ -132,14 +132,14 @@ class Phases:
         self._scheduler.collect((ended, stream), op.steps)
 
     def _loses(self, client: Client) -> Callable[[], None]:
-        """Record that an inference ends by itself soon; return what to call once its end is due."""
+        """Record that an inference will end by itself soon; return a function to call once its end is due."""
         self._end_asked(client, "infer")
         client.must_until_us, client.ended, client.open_at = 0, None, -1
         client.inferences -= 1
         return lambda: client.endings.append(lambda: self.end_done(client, "infer"))
 
     def ticket(self, client: Client, op: Op) -> None:
-        """Begin an inference that ends in another thread, in two, by its timeout, or with its ticket."""
+        """Begin an inference that ends in another thread, in two threads, by its timeout, or with its ticket."""
         running, timeout_us = _Running(), op.steps or None
 
         def begin() -> None:
@@ -171,14 +171,14 @@ class Phases:
 
     def _end_ticket(self, client: Client, running: _Running) -> None:
         if running.ended:
-            # "Ending it again changes nothing."
+            # The documentation: "Ending it again changes nothing."
             self._specification.call("end", client, running.ticket.end)
             return
         running.ended = True
         self.end(client, "infer", running.ticket.end)
         until_us = running.ticket.until_us
         if until_us is not None and until_us <= self._scheduler.now_us:
-            # The alarm may have ended the inference first, and the votes may still have to come down.
+            # The alarm may have ended the inference before, and the votes may still have to be lowered.
             client.must_until_us, client.ended = 0, None
             client.unsettled += 1
             client.endings.append(lambda: self.end_done(client, "infer"))
@@ -191,7 +191,7 @@ class Phases:
 
 @attrs.define
 class _Running:
-    """A ticket, and whether its end was asked for, or has come by itself."""
+    """A ticket, and whether its end was requested, or has happened by itself."""
 
     ticket: Any = None
     ended: bool = False
@@ -247,7 +247,7 @@ class Loop:
                 action()
             finally:
                 asyncio._set_running_loop(None)
-                # A waiting task must not keep alive what it ran.
+                # A waiting task must not keep the function alive that it ran.
                 del action
 
     def _begin(self, client: Client, op: Op) -> None:

@@ -1,4 +1,4 @@
-"""Rules for the settings of the process: of several wishes, the longest polling and the shortest latency count."""
+"""Rules for the settings of the process: of all wishes, the longest polling and the shortest latency count."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ POLLING, LATENCY = "RPC_POLLING_TIME", "RPC_CONTROL_LATENCY"
 
 
 class Range(NamedTuple):
-    """The settings that may be in force. If ``most_latency_us`` is 0, any latency may be: it can't be taken back."""
+    """The settings that may be in force.
+
+    If ``most_latency_us`` is 0, any latency may be in force, since it can't be reset.
+    """
 
     least_polling_us: int
     most_polling_us: int
@@ -34,9 +37,9 @@ class ProcessRules:
     """Judges the process, and the controller as a whole.
 
     Attributes:
-        refused: the settings that the platform has refused since the device was made.
-        left: whether a session was closed while no call could be made, so that its settings are taken back later.
-        unnoticed_us: the idle time of a restart, until a call is answered by a link that does not work.
+        refused: the settings that the platform has refused since the device was created.
+        left: whether a session was closed while no call could be made, so that its settings are reset later.
+        unnoticed_us: the idle time at a restart, until a call is answered by a link that does not work.
         restarted_us: when the subsystem restarted last.
     """
 
@@ -79,7 +82,7 @@ class ProcessRules:
             self.refused |= call.settings
 
     def check(self) -> None:
-        """Fail if the settings do not suffice for the sessions that are surely in use, without a trouble."""
+        """Fail if the settings are not enough for the sessions that are surely in use, and no trouble explains this."""
         if None not in self._troubles and not self._suffices(self._range()):
             self._situation.fail(SUFFICES, self.tell())
 
@@ -123,7 +126,7 @@ class ProcessRules:
 
     @property
     def may_be_told(self) -> bool:
-        """Whether a call of the host's own may have been answered with a lost link."""
+        """Whether a call of the host may have been answered with a lost link."""
         return not self._situation.backend.well or self._situation.scheduler.now_us < self.restarted_us + _LATE_US
 
     def look_at_heartbeat(self) -> None:

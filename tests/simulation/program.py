@@ -1,6 +1,6 @@
-"""The program of a run: its sessions, what each thread does with them, and the faults of native calls.
+"""The program of a run: its sessions, the operations of each thread, and the faults of native calls.
 
-A program is a value that is drawn from a seed, so a failing program can be made smaller.
+A program is a value that a seed determines, so a failing program can be made smaller.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from simulation.expectations import ADAPTIVE, PLAIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-# The kinds of ops, and how often each is drawn.
+# The kinds of operations, and how often each is drawn.
 KINDS = {"infer": 40, "init": 4, "deinit": 4, "stream": 5, "coroutine": 6, "use": 8, "hold": 8, "cap": 4}
 KINDS |= {"close": 5, "status": 4, "subscribe": 2, "link_lost": 1, "rest": 10}
-# What happens to the subsystem.
+# The events of the subsystem.
 FATES = frozenset({"restart", "die", "spoil", "held", "come back", "refuse", "allow"})
 _NAMED = ("use", "hold", "cap", "close")
 HOLD_ENDS = ("release", "timeout", "drop", "owner")
@@ -30,21 +30,21 @@ CODES = (13001, 13003, 13005, 13006, 1000, 1100)
 TIMES_US = (0, 0, 10, 500, 3_000, 20_000)
 HINTS_US = (1_000, 10_000, 33_333, 70_000, 150_000, 200_000, 500_000, 1_000_000)
 RESTS_US = (1_000, 20_000, 50_000, 300_000, 700_000, 1_000_000, 5_000_000, 25_000_000)
-# What FastRPC answers after a restart.
+# The answers of FastRPC after a restart.
 ANSWERS = ("reset", "reset", "gone", "crashed")
 
 
 @attrs.frozen
 class Op:
-    """Something that a thread does.
+    """An operation of a thread.
 
     Attributes:
         kind: one of ``KINDS`` or ``FATES``; ``expect`` of sessions that learn; ``ticket`` and ``close controller`` in
             varied programs; ``enter`` and ``leave`` for the window of a small case.
         place: the client.
-        us: how long it lasts; of a hint, the time until the begin.
+        us: how long the operation lasts; for a hint, the time until the begin.
         name: a profile.
-        inner: what the same thread does in the meantime.
+        inner: the operations of the same thread while this one lasts.
         how: how a hold, a ticket or a session ends, what a hint says, or what FastRPC answers after a restart.
         steps: after how many steps a stream is collected, after how many us a coroutine is cancelled, or a ticket's
             timeout in us.
@@ -76,7 +76,7 @@ class Program:
     Attributes:
         cores, profiles: the cores and the first profile of each client.
         threads: what each thread does.
-        faults: what happens to native calls, by number; in a small case counted from the opening of the window.
+        faults: the faults of native calls, by their numbers; in a small case counted from the opening of the window.
         mains: the threads that the controller takes for the main thread.
         raises: whether the controller has ``on_error="raise"``.
         subscribed: whether the events are judged.
@@ -110,19 +110,19 @@ def every_op(ops: Iterable[Op]) -> Iterator[Op]:
 
 
 def has(ops: tuple[Op, ...], kind: str) -> bool:
-    """Return whether an op of a kind is among ops, or inside another op."""
+    """Return whether there is an operation of a kind among some, or inside another operation."""
     return any(op.kind == kind for op in every_op(ops))
 
 
 class Share(enum.Enum):
-    """Whether something is drawn in no program, in half of the programs, or in all."""
+    """Whether a feature is drawn in no program, in half of the programs, or in all programs."""
 
     NEVER = "never"
     SOME = "some"
     ALWAYS = "always"
 
     def drawn(self, chance: random.Random) -> bool:
-        """Return whether it is drawn in this program."""
+        """Return whether the feature is drawn in this program."""
         return self is Share.ALWAYS or (self is Share.SOME and chance.random() < 0.5)
 
 
@@ -132,7 +132,7 @@ def draw(seed: str, *, restarts: bool = True, learning: Share = Share.SOME, vari
     if chance.random() < 0.05:
         return _busy(chance)
     program = _draw(chance, restarts=restarts)
-    # Random numbers of their own, so that the rest of the program stays the same without them.
+    # These random numbers have a generator of their own, so that the rest of the program is the same without them.
     other = random.Random(f"learning {seed}")
     if learning.drawn(other):
         program = _learning(other, program)
@@ -143,7 +143,7 @@ def draw(seed: str, *, restarts: bool = True, learning: Share = Share.SOME, vari
 def _draw(chance: random.Random, *, restarts: bool) -> Program:
     places = chance.randint(1, 4)
     cores = tuple((2 * place, 2 * place + 1) if chance.random() < 0.25 else (2 * place,) for place in range(places))
-    # Few kinds and few profiles at a time find more than everything at once.
+    # Few kinds and few profiles at a time find more mistakes than all of them at once.
     kinds = {kind: weight * chance.choice((0, 1, 3)) for kind, weight in KINDS.items()} | {"infer": 40}
     pool = chance.sample(PLAIN, chance.randint(1, 3))
     length = chance.choice((4, 8, 16, 32))
@@ -180,7 +180,7 @@ def _learning(chance: random.Random, program: Program) -> Program:
     """Return a program with sessions that learn."""
     pool, threads, places = chance.sample(ADAPTIVE, chance.randint(1, 2)), program.threads, len(program.cores)
     if chance.random() < 0.5:
-        # A prediction is certain only if one thread uses the session alone.
+        # A prediction is certain only if a single thread uses the session.
         threads = (threads[0],)
 
     def named(name: str) -> str:
@@ -236,7 +236,7 @@ def _varied(chance: random.Random, program: Program) -> Program:
         cores=(*program.cores, *((2 * place,) for place in sorted(others))),
         profiles=(*program.profiles, *(chance.choice(pool) for _ in others)),
         threads=tuple(ops(thread) for thread in program.threads),
-        # The events are compared with the calls of one controller.
+        # The events are compared with the calls of one controller only.
         subscribed=program.subscribed and not others,
         others=others,
     )
@@ -248,7 +248,7 @@ def _busy(chance: random.Random) -> Program:
     names = ("balanced", "power_saver", "high")
     faults = {number: Fault(before_us=500) for number in range(1, 400)}
     if chance.random() < 0.5:
-        # Each session is lowered by a thread of its own at one time, and raised again while others are lowered.
+        # Each session is lowered by its own thread at one time, and raised again while others are lowered.
         threads: list[tuple[Op, ...]] = [
             (Op("infer", place, 100_000), Op("infer", place, 1_000)) for place in range(places)
         ]
@@ -276,7 +276,7 @@ def _fault(chance: random.Random, faulty: float, slow: float) -> Fault | None:
 
 
 def _fates(chance: random.Random, length: int, *, device: bool) -> tuple[Op, ...]:
-    """Return what happens to the subsystem."""
+    """Return the events of the subsystem."""
     ops: list[Op] = []
     for _ in range(chance.randint(1, 1 + length // 4)):
         ops.append(Op("rest", us=chance.choice((*TIMES_US, *RESTS_US))))

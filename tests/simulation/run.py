@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 if __name__ == "__main__":
     if os.environ.get("PYTHONHASHSEED") != "0":
-        # The order of sets must not change from process to process.
+        # The order of sets must not differ between processes.
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONHASHSEED": "0"})
-    # The controller of this checkout, even if another is installed.
+    # Import the controller of this checkout, even if another one is installed.
     sys.path[:1] = [str(Path(__file__).resolve().parents[up]) for up in (2, 1)]
 
 from simulation.binding import remember
@@ -51,7 +51,7 @@ def run_seed(seed: int, given: argparse.Namespace) -> tuple[Failing | None, Resu
 
 
 def run_random(given: argparse.Namespace) -> int:
-    """Run programs at random, from a seed on, until the runs or seconds are over; return how many runs failed."""
+    """Run random programs, from a seed on, until the runs or seconds are over; return how many runs failed."""
     seed = random.SystemRandom().randrange(10**9) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     begun_s = time.monotonic()
@@ -96,7 +96,7 @@ def replay(given: argparse.Namespace) -> int:
 
 
 def _above(kind: type[Number], bound: int = 0) -> Callable[[str], Number]:
-    """Return a function that reads a number above a bound."""
+    """Return a function that reads a number, and refuses one that is not above a bound."""
 
     def read(text: str) -> Number:
         number = kind(text)
@@ -108,7 +108,7 @@ def _above(kind: type[Number], bound: int = 0) -> Callable[[str], Number]:
 
 
 def main() -> int:
-    """Run it from the command line, and return the exit code."""
+    """Run the simulation from the command line, and return the exit code."""
     parser = argparse.ArgumentParser(description="Simulate the vote controller deterministically.")
     say, shares = parser.add_argument, ", ".join(each.value for each in Share)
     say("--seed", type=int, help="the first seed; without other options that run is replayed and shown")

@@ -1,4 +1,4 @@
-"""The scheduler: one task runs at a time, and at every point a choice says which.
+"""The scheduler: one task runs at a time, and at every point a choice decides which task runs next.
 
 A task is a greenlet. It runs until it comes to a *point* (it takes a lock, or makes a native call), or until it
 *blocks*. Time is virtual: it moves when no task can run, or by choice, which means that the running task is slow.
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from simulation.choices import Choices
 
-# After this many steps at one virtual time, the tasks run in a circle.
+# After this many steps at one virtual time, the tasks run in turn.
 MOST_STEPS_AT_ONCE = 20_000
-# Bounds how often a task is slow in a run. Otherwise alarms ring faster than their work is done, for ever.
+# Limits how often a task is slow in a run. Otherwise alarms could forever ring faster than their work is done.
 MOST_SLOW = 200
 NEVER = 1 << 62
 
 
 class Scheduler:
-    """Runs tasks, one at a time. The choices say which.
+    """Runs tasks, one at a time. The choices decide which.
 
     Attributes:
         now_us: the virtual time; ``idle_us``: the part without a task that could run and without a native call.
@@ -35,7 +35,7 @@ class Scheduler:
         collecting: whether an object is being garbage collected: no lock may be taken then.
         over: whether the run has ended, so that the tasks only unwind.
         prompt: whether no task is slow, so that time moves only if no task can run.
-        choosing: whether the choices are asked. Otherwise the running task continues, or else the first ready task.
+        choosing: whether the choices decide. Otherwise the running task continues, or else the first ready task.
         quiet: called when no task can run, before time moves. It returns whether the time until then counts as idle.
     """
 
@@ -124,7 +124,7 @@ class Scheduler:
             self.block(f"the end of {task}")
 
     def let_choose(self, choosing: bool) -> None:
-        """Begin, or stop, to ask the choices."""
+        """Begin, or stop, to use the choices."""
         self.choosing = choosing
         self._next_stop = 0
 
@@ -142,7 +142,7 @@ class Scheduler:
     def collect(self, thing: object, in_steps: int, watched: Iterable[object] = ()) -> None:
         """Drop the last reference to an object in some steps, as the garbage collector would, in the running task.
 
-        ``watched``: objects that must be gone after that and a collection of cycles.
+        ``watched``: objects that must be gone after that, once cycles are collected.
         """
         self._collector.add(self.steps + in_steps, thing, watched)
         self._next_stop = 0
@@ -165,7 +165,7 @@ class Scheduler:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Read the program under test without being a part of it: this context has no points."""
+        """Read the program under test without taking part in it: this context has no points."""
         current, stop = self.current, self._next_stop
         self.current, self._next_stop = self.nobody, NEVER
         try:
@@ -231,7 +231,7 @@ class Scheduler:
         return following
 
     def _take_next(self) -> Task | None:
-        """Return the task that runs after a task that can't; move time if none can. None ends the run."""
+        """Return the task that runs after a task that can't continue; move time if no task can. None ends the run."""
         self.steps += 1
         while not self.ready:
             if self._collector.waits:

@@ -1,6 +1,6 @@
-"""Every short sequence of what a host does with one session, on one thread.
+"""Every short sequence of a host's operations on one session, on one thread.
 
-Random programs seldom do many things to one session in a row. A longer sequence has a higher number.
+Random programs seldom do many things to one session in a row. The longer a sequence, the higher its number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _INFER = Op("infer", us=500)
 
 
 class Things(NamedTuple):
-    """The profiles and ops of sequences; the session begins with one of the profiles."""
+    """The profiles and operations of sequences; the session begins with one of the profiles."""
 
     profiles: tuple[str, ...]
     ops: tuple[Op, ...]
@@ -31,7 +31,7 @@ PLAIN = Things(
         Op("infer", inner=(Op("use", name="brisk"),)),
         Op("hold", name="deep", how="release", inner=(_INFER,)),
         Op("cap", name="balanced", inner=(_INFER,)),
-        # Within the sustain times, and beyond all of them.
+        # Times within the sustain times, and beyond all of them.
         Op("rest", us=10_000),
         Op("rest", us=700_000),
     ),
@@ -49,7 +49,7 @@ LEARNING = Things(
         Op("expect", us=70_000, how="in"),
         Op("expect", us=33_333, how="every"),
         Op("expect", us=1, how="none"),
-        # Within the sustain times, until a predicted begin, and beyond both.
+        # Times within the sustain times, until a predicted begin, and beyond both.
         Op("rest", us=10_000),
         Op("rest", us=69_000),
         Op("rest", us=700_000),

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.situation import Operation, Situation, Troubles
 
-# These wait for no native call.
+# These calls wait for no native call.
 _NEVER_WAITS = frozenset({"status", "subscribe"})
-# These also wait for subscribers.
+# These calls also wait for subscribers.
 _WAITS_FOR_OTHERS = frozenset({"unsubscribe", "close"})
-# At most 16 later requests go before a request. One more is under way, and one has just ended.
+# At most 16 later requests go before a request. In addition, one may be under way, and one may have just ended.
 MOST_OVERTAKING = 16 + 2
 
 
@@ -25,12 +25,13 @@ class SessionRules:
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        # The sessions in use when votes were lost and the session whose call found this; those in use without a call.
+        # The sessions that were in use when votes were lost, with the session whose call found this; and those in use
+        # if no call found it.
         self._first: list[Client | None] = []
         self._lost_in_use: list[Client] = []
 
     def link_is_told_of(self) -> None:
-        """Record that the host reports a lost link: every session is voted again, although no call has failed."""
+        """Record that the host reports a lost link: all votes are sent again, although no call has failed."""
         self._situation.is_told = True
         for client in self._situation.clients:
             client.open_at = -1
@@ -38,7 +39,7 @@ class SessionRules:
             client.troubles += 1
 
     def check_in_use(self, client: Client) -> None:
-        """Fail if a session that is surely in use lacks its votes, without a trouble."""
+        """Fail if a session that is surely in use lacks its votes, and no trouble explains this."""
         situation = self._situation
         if client not in self._troubles and situation.must_be_up(client) and situation.lacking(client):
             situation.fail("votes in use are in force", situation.tell(client))
@@ -54,21 +55,21 @@ class SessionRules:
             situation.fail("each core is tried, though a call has failed on another", details)
 
     def lost(self, met: Client | None) -> None:
-        """Record that every vote is lost; ``met``: the session whose call has found this."""
+        """Record that all votes are lost; ``met``: the session whose call has found this."""
         situation = self._situation
         every = [each for each in situation.clients if each.inferences and situation.must_be_up(each)]
         self._lost_in_use = [each for each in every if (trouble := self._troubles.of(each)) and trouble.at_once]
         self._first = [*self._lost_in_use, met]
 
     def check_order(self, call: NativeCall, client: Client | None) -> None:
-        """Fail if an idle session is voted while a session in use waits, after a loss or for the line."""
+        """Fail if an idle session makes calls while a session in use waits, after a loss or for the line."""
         situation = self._situation
         if client in self._lost_in_use:
             self._lost_in_use.remove(client)
         if client is None or not call.votes:
             return
         if client.busy:
-            # The step that raises it may also lower it, if its profile has changed.
+            # The step that raises a session may also lower it, if its profile has changed.
             self._first.append(client)
             return
         kinds = [operation.kind for operation in situation.operations.values() if operation.client is client]
@@ -91,7 +92,7 @@ class SessionRules:
                     self._situation.fail("a raise waits behind one lowering", details)
 
     def overtaken(self, by: Operation) -> None:
-        """Count a call of the public API that made native calls against all earlier calls that still wait."""
+        """When a call of the public API has made native calls, count it for all earlier calls that still wait."""
         situation = self._situation
         for task, operation in situation.operations.items():
             if task.waits_for is None or task.waits_since >= by.begun_at:
@@ -118,7 +119,7 @@ class SessionRules:
         self._troubles.explain(client, why, situation.tell(client))
 
     def check_operations(self) -> None:
-        """Fail if a call of the public API waits, but not for a native call, or for one that it must not wait for."""
+        """Fail if a call of the public API waits for anything but a native call, or for one that must not delay it."""
         situation, call = self._situation, self._situation.under_way
         for task, operation in situation.operations.items():
             kind, client = operation.kind, operation.client
@@ -130,7 +131,7 @@ class SessionRules:
                 situation.fail(f"{waits} waits for nothing", f"{task} waits for {task.waits_for} in {kind}; {call}")
 
     def _wrong(self, client: Client) -> str | None:
-        """Return which rule a session's votes break."""
+        """Return the rule that a session's votes break; None if they break no rule."""
         situation, state = self._situation, str(client.session.state)
         if situation.must_be_up(client) and situation.lacking(client):
             if state == "RAISED" and not situation.out_of_reach:
@@ -145,7 +146,7 @@ class SessionRules:
         rests = client.unsettled or situation.out_of_reach or situation.has(client, client.rests(situation.caps))
         if state == "LOWERED" and not rests:
             return "what ended last says what is voted then"
-        # The votes may be right by chance, if a failed call was carried out. They are voted again nevertheless.
+        # The votes may be right by chance, if a failed call had its effect. They are sent again all the same.
         return "what is UNKNOWN is voted again" if state == "UNKNOWN" else None
 
     def _must_be_up_ahead(self, client: Client) -> bool:
@@ -169,7 +170,7 @@ class SessionRules:
         return now_us < until_us
 
     def _check_told(self, client: Client) -> None:
-        """Fail if a session does not say what was asked of it."""
+        """Fail if a session's status does not show what the host has requested."""
         session, situation = client.session, self._situation
         if session.in_flight != client.inferences:
             situation.fail("in_flight counts inferences", f"{session.in_flight}; {situation.tell(client)}")

@@ -1,4 +1,4 @@
-"""Makes a failing run smaller, while it breaks the same rule: fewer operations, fewer faults, fewer choices."""
+"""Makes a failing run smaller as long as it breaks the same rule: fewer operations, fewer faults, fewer choices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simulation.program import Op, Program
 
 _Thing = TypeVar("_Thing")
-# A smaller program has other choices: it is run with the old ones, and with this many at random.
+# A smaller program has other choices: it is run with the old choices, and with this many random ones.
 TRIES = 12
 MOST_SHOWN = 120
 
@@ -101,7 +101,7 @@ def _smaller_ops(ops: tuple[Op, ...]) -> Iterator[tuple[Op, ...]]:
 
 
 def _parts(things: Sequence[_Thing]) -> Iterator[list[_Thing]]:
-    """Yield the things without one half, without each quarter, and so on, down to each single thing."""
+    """Yield the items without one half, without each quarter, and so on, down to each single item."""
     size = len(things) // 2
     while size:
         for start in range(0, len(things), size):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simulation.program import Op, Program
     from simulation.tasks import Task
 
-# After faults end, everything is well after this time: a link that is held is tried again each 60 s.
+# Once faults have ended, everything must be right after this time: a held link is tried again every 60 s.
 WELL_US = 200_000_000
 QUIET_US = 20_000_000
 
@@ -57,7 +57,7 @@ class _Log(logging.Handler):
 
 @contextlib.contextmanager
 def _alone(scheduler: Scheduler) -> Any:
-    """Judge the log, and collect no garbage in this context."""
+    """Judge the log, and collect no garbage while this context lasts."""
     logger, log = logging.getLogger("htppower"), _Log(scheduler)
     level, propagate, collects = logger.level, logger.propagate, gc.isenabled()
     logger.setLevel(logging.ERROR)
@@ -75,9 +75,9 @@ def _alone(scheduler: Scheduler) -> Any:
 
 
 class Window:
-    """The part of a small case that asks the choices.
+    """The part of a small case in which the choices decide.
 
-    It opens when all threads have come to it, and closes when all have left it. A thread enters it with an op
+    It opens when all threads have reached it, and closes when all have left it. A thread enters it with an op
     ``enter``, or with its first op, and leaves it with an op ``leave``, or with its last op.
     """
 
@@ -104,7 +104,7 @@ class Window:
             self._wait("the window to open")
 
     def leave(self) -> None:
-        """Wait until the window closes, unless the task is outside. The last task that leaves ends the choices."""
+        """Wait until the window closes, unless the task is outside. When the last task leaves, the choices end."""
         if self._scheduler.current in self._entered:
             self._entered.discard(self._scheduler.current)
             self._inside -= 1
@@ -119,7 +119,7 @@ class Window:
         self._scheduler.block(for_what)
 
     def _let_go_on(self) -> None:
-        """Wait until all threads wait, and wake them."""
+        """Wait until all threads wait, and then wake them."""
         if len(self._waiting) < self._threads:
             self._scheduler.block("the threads of the case")
         waiting, self._waiting = self._waiting, []
@@ -128,7 +128,7 @@ class Window:
 
 
 def simulate(program: Program, choices: Choices, *, small: bool = False, traced: bool = False) -> Result:
-    """Run a program; ``small``: the choices are asked in the window of a small case only."""
+    """Run a program; ``small``: the choices decide only in the window of a small case."""
     scheduler = Scheduler(choices, traced=traced)
     backend = SimulatedBackend(scheduler, program)
     with _alone(scheduler), installed(scheduler), contextlib.suppress(Violation):
@@ -140,12 +140,12 @@ def simulate(program: Program, choices: Choices, *, small: bool = False, traced:
 
 
 def warm_up() -> None:
-    """Run something of everything, so that no run includes what happens once in a process."""
+    """Use each feature once, so that no run includes what happens only once in a process."""
     simulate(draw("warm up"), Random("warm up"))
 
 
 def _run(specification: Specification, backend: SimulatedBackend, program: Program, *, small: bool) -> None:
-    """Do what a run does from begin to end, on its main task."""
+    """Do a whole run, on its main task."""
     situation = specification.situation
     scheduler = situation.scheduler
     make = functools.partial(
@@ -182,7 +182,7 @@ def _run(specification: Specification, backend: SimulatedBackend, program: Progr
     scheduler.let_choose(not small)
     host.make_well()
     scheduler.sleep(WELL_US)
-    # The specification looks at everything before time moves again.
+    # The specification checks everything before time moves again.
     scheduler.sleep(1)
     specification.check_well()
     host.close()
@@ -192,7 +192,7 @@ def _run(specification: Specification, backend: SimulatedBackend, program: Progr
 
 
 def _do(host: Host, window: Window | None, ops: tuple[Op, ...]) -> None:
-    """Do what a thread does; in a small case the thread enters and leaves the window."""
+    """Run the operations of a thread; in a small case the thread enters and leaves the window."""
     if window is not None and not has(ops, "enter"):
         window.enter()
     host.run(ops)

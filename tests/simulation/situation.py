@@ -1,8 +1,8 @@
 """The demand of the host and the votes in force, for all rules of the specification; and the troubles.
 
-A trouble is a failure or a loss that explains wrong votes. After 1007, and when the device was made anew, it ends at
-once. Otherwise it ends with the longest back-off. Only idle time counts, because a slow task or a long call makes a
-retry late.
+A *trouble* is a failure or a loss that explains wrong votes for a time. After 1007, and when the device was created
+again, this time is zero. Otherwise it is the longest back-off. Only idle time counts, because a slow task or a long
+call delays a retry.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from simulation.tasks import Task
 
 LOST, DEAD = 1007, 1011
-# The longest back-off, and the first one if the link is well again before that is over.
+# The longest back-off, and the first back-off, which counts if the link works again before the longest is over.
 LONGEST_BACKOFF_US = 8_000_000 + 1_000_000
-# The same if another user of the library holds the link, or a call fails right after a renewal.
+# The same times if another user of the library holds the link, or a call fails right after the device was created
+# again.
 HELD_US = 60_000_000
-# "After 3 failed calls in a row without success nothing is called until the alarm."
+# The documentation: "After 3 failed calls in a row, htppower makes no call until the timer fires."
 MOST_IN_A_ROW = 3
 HEARTBEAT_US = 100_000
 
@@ -39,12 +40,13 @@ class Operation:
     Attributes:
         client: the session; None for a method of the controller.
         begun_at: its first step.
-        inside: whether the session's votes were up for certain, and no other call concerns it: a begin does not wait.
+        inside: whether the session's votes were certainly up, and no other call concerns it, so that a begin must not
+            wait.
         calls: how many native calls its task has made in it.
-        lowered: how often another session was lowered while it waited; ``last_lowered`` was the last of them.
+        lowered: how often another session was lowered while it waited; ``last_lowered`` is the last of these sessions.
         made: how many later calls of the public API have made native calls and ended while it waited.
-        created: the ids that were created in it.
-        unknown: the id whose votes were answered with 13001 in it, so that the next call must destroy the id.
+        created: the ids that were created by it.
+        unknown: an id whose votes were answered with 13001 in this call, so that the next native call must destroy it.
     """
 
     kind: str
@@ -66,7 +68,7 @@ class Situation:
         operations: the calls of the public API that have not returned, by task.
         under_way: the native call that has not returned.
         failed_destroys: the ids that could not be destroyed.
-        is_told: whether the host has reported a lost link, and the calls for that may not be made yet.
+        is_told: whether the host has reported a lost link, and the calls for this may not be made yet.
         closed: whether every controller is closed.
     """
 
@@ -89,26 +91,26 @@ class Situation:
         return not self.backend.well or (call is not None and (call.code in (LOST, DEAD) or call.function == "renew"))
 
     def must_be_up(self, client: Client) -> bool:
-        """Return whether a session's votes must be in force, failures aside."""
+        """Return whether a session's votes must be in force if nothing fails."""
         if client.closing or not (client.busy or self.scheduler.now_us < client.must_until_us):
             return False
         return all(each.raised is not None for each in client.possible(self.caps))
 
     def may_be_up(self, client: Client) -> bool:
-        """Return whether a session's votes may be in force, failures aside."""
+        """Return whether a session's votes may be in force if nothing fails."""
         return client.busy or bool(client.unsettled) or self.scheduler.now_us < client.may_until_us
 
     def lacking(self, client: Client) -> list[int]:
         """Return the cores without the votes of a profile that the session may be using."""
         raised = {each.raised for each in client.possible(self.caps)}
-        # On a device the HMX must be asked to follow the core clock, or have a vote of its own.
+        # On a device the HMX must follow the core clock by a vote, or have a vote of its own.
         up = [each for each in self.htp._clients.values() if each.hmx_follows_core or each.explicit_hmx]
         return [
             core for core in client.cores if not any(each.core_id == core and in_force(each) in raised for each in up)
         ]
 
     def has(self, client: Client, votes: frozenset[InForce] = DOWN) -> bool:
-        """Return whether one of these is in force on each of a session's ids; by default, a power state's votes."""
+        """Return whether one of these vote sets is in force on each id of a session; by default, a power state's."""
         alive = self.htp._clients
         own = [each for each in client.ids if each in alive and each not in self.failed_destroys]
         return all(in_force(alive[each]) in votes for each in own)
@@ -147,13 +149,13 @@ class Situation:
 
 @attrs.define
 class Trouble:
-    """The reason for wrong votes of a session.
+    """The reason why a session's votes may be wrong.
 
     Attributes:
         cores: the cores with failed calls; None if everything may be lost.
-        own: whether a call of the session's own has failed, so that the session may wait for the back-off.
+        own: whether a call for the session itself has failed, so that it may wait for the back-off.
         at_once: whether the trouble must be over as soon as no task can run.
-        quiet_us: the idle time when no task could run for the first time; None before.
+        quiet_us: the idle time when no task could run for the first time; None before that.
     """
 
     cores: frozenset[int | None] | None = None
@@ -163,10 +165,10 @@ class Trouble:
 
 
 class Troubles:
-    """The trouble of each session; the trouble of the process's settings has the key None.
+    """The trouble of each session; the trouble of the process settings has the key None.
 
     Attributes:
-        row: how many calls have failed since the DSP last answered a call.
+        row: how many calls have failed since the DSP answered a call.
     """
 
     def __init__(self, situation: Situation) -> None:
@@ -189,7 +191,8 @@ class Troubles:
     def add(self, client: Client | None, call: NativeCall | None = None, *, own: bool = False) -> None:
         """Record that a session's votes, or the process's settings, may be wrong.
 
-        ``call``: the failed call; None if everything may be lost. ``own``: the session may wait for the back-off.
+        ``call``: the failed call; None if everything may be lost. ``own``: whether the session may wait for the
+        back-off.
         """
         cores = None if call is None else frozenset({call.core})
         before = self._by_client.get(client)
@@ -202,10 +205,10 @@ class Troubles:
             client.must_until_us, client.open_at, client.ahead = 0, -1, None
 
     def lost(self, *, renewed: bool = False) -> None:
-        """Record that everything is lost, or ``renewed``. Everything must be well again at once, with two exceptions.
+        """Record that everything is lost, or ``renewed``. Everything must be right again at once, with two exceptions.
 
         A session whose own call has failed waits for the back-off. All sessions wait after some failures in a row,
-        until the device is made anew.
+        until the device is created again.
         """
         for client in (*self._situation.clients, None):
             before = self._by_client.get(client)
@@ -214,7 +217,7 @@ class Troubles:
             self._by_client[client].at_once = not own and (renewed or self.row < MOST_IN_A_ROW)
 
     def told(self) -> None:
-        """Record that everything is lost before a call has told the core."""
+        """Record that everything is lost before a call has shown this to the core."""
         for client in (*self._situation.clients, None):
             if client not in self._by_client:
                 self.add(client)
@@ -226,7 +229,7 @@ class Troubles:
             self.add(client)
 
     def over(self, client: Client | None) -> None:
-        """Record that a session, or the process, is well; while no call may be made, the trouble continues."""
+        """Record that a session, or the process, is right; while no call may be made, the trouble continues."""
         if self.row < MOST_IN_A_ROW and self.link not in ("DEAD", "HELD"):
             self._by_client.pop(client, None)
 
@@ -238,7 +241,7 @@ class Troubles:
 
     @property
     def link(self) -> str:
-        """The state of the link, as the controller says."""
+        """The state of the link, by the controller's status."""
         return link_of(self._situation.controller)
 
     @property
@@ -247,7 +250,7 @@ class Troubles:
         return HELD_US if self.link == "HELD" else LONGEST_BACKOFF_US
 
     def explain(self, client: Client | None, rule: str, details: str) -> None:
-        """Fail, unless a trouble explains the broken rule, and the time for a retry is not over."""
+        """Fail, unless a trouble explains the broken rule and the time of the retry is not over yet."""
         situation, trouble = self._situation, self._by_client.get(client)
         if trouble is None:
             situation.fail(rule, details)

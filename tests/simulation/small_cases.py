@@ -1,6 +1,6 @@
 """Small cases, run in every order with at most N preemptions: ``python tests/simulation/run.py --exhaustive``.
 
-A case has two threads that each make one call, two sessions, and at most one fault. There is no heartbeat. Its *window*
+A case has two threads that each make one call, two sessions, and at most one fault, without a heartbeat. Its *window*
 is the part that is run in every order: from the begin of the calls to their return, with the worker and the alarms. The
 rest of the run has one order. Cases with many orders are run only with ``--large``.
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-# The sessions have a core each. Under the first profiles they sustain, and under the others they lower at once.
+# Each session has its own core. Under the first profiles the sessions sustain, and under the others they lower at once.
 _CORES = ((0,), (2,), (4,))
 _PROFILES = {"brisk": ("brisk", "steady", "balanced"), "balanced": ("balanced", "balanced", "balanced")}
-# Longer than brisk sustains after an inference, so that only the alarm is due when the rest ends.
+# Longer than the sustain time of ``brisk``, so that only the alarm is due when the rest ends.
 _SUSTAINED_US = 30_000
 _ENTER, _LEAVE = Op("enter"), Op("leave")
 
 
 def _on(place: int, which: str) -> dict[str, tuple[Op, ...]]:
-    """Return the calls on a session of a profile: what a thread does, with one call inside the window."""
+    """Return calls on a session with a profile: the operations of a thread, with one call inside the window."""
     sustains = {"the sustain time ends": (Op("infer", place), _ENTER, Op("rest", place, us=_SUSTAINED_US))}
     hold = Op("hold", place, name="burst", how="release")
     return {
@@ -65,7 +65,7 @@ _ON_CAPS = {
     "a cap ends": (Op("cap", name="balanced", inner=(_ENTER,)),),
 }
 _ON_ALL = _ON_CAPS | {"the host sees a lost link": (Op("link_lost"),)}
-# What happens to the subsystem, at any time.
+# Events of the subsystem, which may happen at any time.
 _FATES = {
     "a restart": Op("restart"),
     "a crash": Op("restart", how="crashed"),
@@ -105,7 +105,7 @@ def _case(name: str, which: str, threads: tuple[tuple[Op, ...], ...], *, large: 
     faults = {fails: Fault(13006, applied=1)} if fails else {}
     sessions = max(2, *(1 + op.place for ops in threads for op in every_op(ops)))
     cores, profiles = _CORES[:sessions], _PROFILES[which][:sessions]
-    # The controller takes the second thread for the main thread, so the worker runs its steps.
+    # The controller treats the second thread as the main thread, so the worker runs its steps.
     program = Program(cores, profiles, threads, faults, frozenset({1}), subscribed=False, heartbeat=False)
     return Case(name, program, large)
 
@@ -123,7 +123,7 @@ def _pairs(which: str) -> Iterator[tuple[str, tuple[tuple[Op, ...], tuple[Op, ..
 
 
 def _with_fate(ops: tuple[Op, ...], fate: Op) -> tuple[Op, ...]:
-    """Return what a thread does, with a fate as the first op in the window."""
+    """Return the operations of a thread, with an event of the subsystem as the first one in the window."""
     return _after_enter(ops, fate) if has(ops, "enter") else (fate, *ops)
 
 

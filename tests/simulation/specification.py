@@ -4,9 +4,9 @@ Written from the documentation (``DESIGN.md``, ``docs/state_machine.md``, ``docs
 imports only the errors of the controller. It reads only what users can read: a session's state, profile and count, and
 the link and the orphans of a status.
 
-Two moments are judged. When a call has taken effect and when a phase has begun, the votes of each session that is
-surely in use must be in force. When no task can run (*quiet*), everything that is due has been done. So without a
-native call under way no vote may be up that is not needed, however short the time.
+Two kinds of moments are judged. When a call has had its effect, and when a phase has begun, the votes of each session
+that is surely in use must be in force. When no task can run (*quiet*), everything that is due must be done: if no
+native call is under way then, no vote may be up that is not needed.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Specification:
         elif call.settings and not call.votes:
             self.process.ended(call)
             if call.code:
-                # After a refused setting the controller drops its predictions.
+                # After a refused setting the controller forgets its predictions.
                 for each in self.situation.clients:
                     each.ahead = None
             else:
@@ -173,7 +173,7 @@ class Specification:
         """Count the failures of calls that carry votes, or that create or destroy an id."""
         troubles = self.troubles
         if not call.code:
-            # A destroy that succeeds proves nothing: the library answers it even if it does not know the id.
+            # A successful destroy proves nothing: the library answers 0 even if it does not know the id.
             troubles.row = 0 if call.function == SET else troubles.row
             return
         if client is not None and not (call.function == DESTROY and client.closing):
@@ -191,7 +191,7 @@ class Specification:
         self.calls.check_closed(client)
 
     def check_well(self) -> None:
-        """Judge the end of a run: everything must be well, because nothing has failed for long."""
+        """Judge the end of a run: everything must be right, because nothing has failed for long enough."""
         situation, controller = self.situation, self.situation.controller
         with situation.scheduler.watching():
             status = controller.status()
@@ -199,7 +199,7 @@ class Specification:
             situation.fail("the status says the link and the orphans", f"{status.link}, {status.orphans}")
         link, open_ = self.troubles.link, [client for client in situation.clients if not client.closing]
         if situation.backend.well and all(str(client.session.state) == "UNVOTED" for client in open_):
-            # Nothing was called since the link was lost, or made anew.
+            # No call was made since the link was lost, or the device created again.
             return
         if link != "WELL" or not situation.backend.well:
             votes = any(each.raised is not None for client in open_ for each in client.possible(situation.caps))
@@ -211,7 +211,7 @@ class Specification:
             situation.fail("all is well once nothing fails", tell)
 
     def check_all_closed(self) -> None:
-        """Judge closed controllers: nothing may be in force."""
+        """Judge the closed controllers: no vote may be in force."""
         situation, polling_us = self.situation, self.situation.htp._process.rpc_polling_time_us
         if polling_us and None not in self.troubles and "RPC_POLLING_TIME" not in self.process.refused:
             situation.fail("nothing stays behind", self.process.tell())

@@ -1,9 +1,9 @@
 """Tasks, timers, locks, queues and the garbage collector of a scheduler, and the error that a broken rule raises.
 
 Taking a lock is a point. A waiting task gets a released lock only if no other task takes it first. Two kinds of wait
-are not points, because an order that switches there equals an order that switches later, or that costs a preemption
-less. One is to wait for another task by a lock that only that task releases, which is ``acquire`` without ``with``. The
-other is to take an item from an empty queue.
+are not points, because a switch there gives the same order as a later switch, or as an order with one preemption less.
+The first kind is the wait for another task by a lock that only that task releases (``acquire`` without ``with``). The
+second is the wait for an item of an empty queue.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Violation(AssertionError):  # noqa: N818 - reads as what it is
-    """A broken rule, in a few words that stay the same from run to run, and how it was broken this time."""
+    """A broken rule: a short text that is the same in every run, and the details of this run."""
 
     def __init__(self, rule: str, details: str) -> None:
         self.rule = rule
@@ -39,8 +39,8 @@ class Task:
         number: newer tasks have higher numbers.
         daemon: whether the run ends without waiting for this task.
         main: whether the controller takes this task for the main thread.
-        last: whether this task runs only if no other can.
-        waits_for: None while the task can run.
+        last: whether this task runs only if no other task can.
+        waits_for: what the task waits for; None while it can run.
         waits_since: the first step of its last wait.
         held: the locks that the task holds.
         waiters: the tasks that wait for the end of this task.
@@ -82,7 +82,7 @@ class Timer:
 
 
 def death(task: Task, error: BaseException) -> Violation:
-    """Return the violation of a task that has ended by an error. After an endless recursion, repr may fail, too."""
+    """Return the violation for a task that an error has ended. After an endless recursion, ``repr`` may fail, too."""
     try:
         details = f"{task}: {error!r}"
     except RecursionError:
@@ -93,7 +93,7 @@ def death(task: Task, error: BaseException) -> Violation:
 
 
 class Collector:
-    """Drops objects after some steps, in the running task, and sets ``scheduler.collecting`` meanwhile."""
+    """Drops objects after some steps, in the running task; ``scheduler.collecting`` is set while it does."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -101,11 +101,11 @@ class Collector:
 
     @property
     def waits(self) -> bool:
-        """Whether an object is to be dropped later."""
+        """Whether an object is still to be dropped."""
         return bool(self._doomed)
 
     def add(self, at_step: int, thing: object, watched: Iterable[object]) -> None:
-        """Drop an object at a step; the watched objects must be gone then, at the latest after ``gc.collect``."""
+        """Drop an object at a step; the watched objects must then be gone, or after ``gc.collect``."""
         self._doomed.append((at_step, [thing], [weakref.ref(each) for each in watched]))
 
     def collect(self, up_to: int) -> None:
@@ -208,7 +208,7 @@ class Lock:
             self._scheduler.point()
         taken = self.acquire()
         if not self._reentrant and self.owner is not None:
-            # A lock that is taken without ``with`` is released by another task, so no task holds it.
+            # A lock that is taken without ``with`` is released by another task, so no task counts as its holder.
             self.owner.held.append(self)
         return taken
 
@@ -234,7 +234,7 @@ class SimpleQueue:
             self._scheduler.wake(self._waiters.popleft())
 
     def get(self) -> Any:
-        """Remove and return the oldest item; wait while there is none."""
+        """Remove and return the oldest item; wait while the queue is empty."""
         if self._items:
             self._scheduler.point()
         while not self._items:

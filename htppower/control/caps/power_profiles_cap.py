@@ -1,4 +1,4 @@
-"""A cap that follows services on D-Bus: the power profile (power-profiles-daemon), or the battery (UPower)."""
+"""A cap that depends on services on D-Bus: the power profile (power-profiles-daemon), or the battery (UPower)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower.power_profiles")
 
-# The services that report the profile (power-profiles-daemon from version 0.20 on, and before) and the battery.
+# The services that report the profile (power-profiles-daemon from version 0.20 on, and the older name), and the
+# battery.
 _PROFILES, _BATTERY = "profiles", "battery"
 _SERVICES = {
     _BATTERY: ("org.freedesktop.UPower",),
@@ -36,11 +37,12 @@ class PowerProfilesStatus:
 
     Attributes:
         connected: whether the bus can be reached.
-        active_profile: ``power-saver``, ``balanced`` or ``performance``; None if no daemon reports it.
+        active_profile: ``power-saver``, ``balanced`` or ``performance``; None if no daemon reports a profile.
         performance_degraded: why the device can't keep its performance, such as ``lap-detected`` or
             ``high-operating-temperature``; empty if it can, None if no daemon reports it.
         on_battery: whether the device runs on its battery; None if UPower does not report it.
-        capped: whether the cap is set, and its calls are made. While the bus can't be reached it stays as it was.
+        capped: whether the cap is set, and its native calls are made. While the bus can't be reached, the cap stays as
+            it was.
     """
 
     connected: bool = False
@@ -53,29 +55,30 @@ class PowerProfilesStatus:
 class PowerProfilesCap(SwitchedCap):
     """Caps every session of a controller while the system asks for less power.
 
-    It listens on D-Bus on its own thread, and sets the cap while any of the conditions holds:
+    It listens on D-Bus on its own thread, and sets the cap while any of its conditions is true:
 
     - ``power-saver``, ``balanced``: that power profile is active;
     - ``degraded``: the daemon reports that performance is degraded;
     - ``on-battery``: the device runs on its battery.
 
-    The reason of the cap is the first condition that holds; if that changes, the cap is set again. If a daemon does not
-    run, its conditions do not hold. While the bus can't be reached the cap stays as it is; the bus is tried again every
-    5 s, and this is logged once.
+    The reason of the cap is the first condition that is true; if another condition becomes the first, the cap is set
+    again with the new reason. If a daemon does not run, its conditions are false. While the bus can't be reached the
+    cap stays as it is; the bus is tried again every 5 s, and this is logged once.
 
-    It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when it is dropped.
+    It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when the object is garbage
+    collected.
 
     Args:
         controller: the controller of the sessions.
         profile: the limit while the cap is set: a name, a path or a profile.
         when: the conditions.
-        bus: the address of the bus, such as ``unix:path=/run/dbus/system_bus_socket``; None for the system's.
+        bus: the address of the bus, such as ``unix:path=/run/dbus/system_bus_socket``; None for the system bus.
 
     Raises:
         ImportError: dbus-fast is not installed.
         TypeError: the controller is not a VoteController, or the bus is not a text.
         ValueError: ``when`` is empty, or has an unknown condition.
-        ProfileError, SessionClosed: as ``VoteController.cap``.
+        ProfileError, SessionClosed: for the same reasons as in ``VoteController.cap``.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class PowerProfilesCap(SwitchedCap):
         watcher = _watcher()
         super().__init__(controller, profile)
         self._heard = PowerProfilesStatus()
-        # The conditions that no service on the bus reports, and that are logged.
+        # The conditions that no service on the bus reports. Each is logged once.
         self._told_unseen: frozenset[str] = frozenset()
         services = {key: _SERVICES[key] for key in sorted({_SEEN_IN[each] for each in self._when})}
         self._watcher = watcher(services, self._hear, bus)
@@ -146,7 +149,7 @@ def _watcher() -> type[PropertyWatcher]:
 
 def _status(properties: Mapping[str, Mapping[str, Any]]) -> PowerProfilesStatus:
     profiles, on_battery = properties.get(_PROFILES, {}), properties.get(_BATTERY, {}).get("OnBattery")
-    # Logs and terminals show these texts of the daemon.
+    # Control characters are removed, since logs and terminals show these texts of the daemon.
     active, degraded = (
         printable(shortened(said)) if isinstance(said := profiles.get(name), str) else None
         for name in ("ActiveProfile", "PerformanceDegraded")

@@ -1,4 +1,4 @@
-"""The common part of the caps by temperature and by power profiles: a cap that a thread sets and lifts."""
+"""The common part of the caps by temperature and by power profiles: a cap that a separate thread sets and lifts."""
 # ruff: noqa: SLF001 - it uses private parts of its controller
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class SwitchedCap(Closing):
     """One cap of a controller, which its own thread sets and lifts. It is closed with the controller.
 
-    If Ctrl-C interrupts the constructor, the controller still closes this. If it interrupts ``close``, call ``close``
-    again.
+    If Ctrl-C interrupts the constructor, the controller still closes the object. If Ctrl-C interrupts ``close``, call
+    ``close`` again.
     """
 
     def __init__(self, controller: VoteController, profile: str | os.PathLike[str] | Profile) -> None:
@@ -33,24 +33,27 @@ class SwitchedCap(Closing):
         self._profile = controller._claims.check(profile)
         self._controller = controller
         self._time = controller._time
-        # Reentrant: in virtual time a subscriber is called during a change, and may close this.
+        # The lock is reentrant: in virtual time a subscriber is called during a change, and may close this object.
         self._lock = whole_lock()
         self._current: Cap | None = None
         self._closed = self._forked = False
         self._leave_controller: Callable[[], object] = lambda: None
 
     def _join_controller(self) -> None:
-        """Have the controller close this; called last, since another thread may close this at once."""
+        """Let the controller close this object.
+
+        The constructor calls this last, since another thread may close it at once.
+        """
         self._leave_controller = self._controller._companions.add(self.close, self._disown)
 
     @property
     def cap(self) -> Cap | None:
-        """The cap if it is set. A host may have lifted it through its handle in ``VoteController.caps``."""
+        """The cap if it is set. The host may have lifted it through its handle in ``VoteController.caps``."""
         current = self._current
         return current if current is not None and current.active else None
 
     def close(self) -> None:
-        """Lift the cap, and set no other; wait for no sensor and no bus. Closing twice is fine."""
+        """Lift the cap, and set none again, without waiting for a sensor or a bus. Closing twice has no effect."""
         with self._lock:
             self._closed = True
             self._switch(None)
@@ -78,7 +81,7 @@ class SwitchedCap(Closing):
 
     @abc.abstractmethod
     def _stop(self) -> None:
-        """End the thread; wait for nothing. The lock is held."""
+        """End the thread, without waiting for it. The lock is held."""
 
     def _disown(self) -> None:
         """In a forked child: leave the cap and its thread to the parent."""

@@ -1,6 +1,6 @@
 """Reads properties of services on D-Bus again whenever one of them changes, on its own thread.
 
-``dbus-fast`` implements the protocol of the bus in Python, for asyncio.
+``dbus-fast`` implements the protocol of the bus in Python, on asyncio.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ _LOGGER = logging.getLogger("htppower.power_profiles")
 
 _BUS = "org.freedesktop.DBus"
 _PROPERTIES = "org.freedesktop.DBus.Properties"
-# The bus starts a service when it is called, which takes some seconds.
+# The timeout of a call. The bus may have to start the service first, which takes some seconds.
 _LONGEST_CALL_S = 30.0
 _LONGEST_CONNECT_S = 5.0
 _RECONNECT_S = 5.0
 
 
 class PropertyWatcher:
-    """Listens to services, from its start until it is closed.
+    """Listens to services from ``start`` until ``close``.
 
     The object and the interface with the properties of a service have the name of the service.
 
     Args:
         services: for each key the names of possible services; the first service that answers counts.
         changed: called on the watcher's thread with the properties by key, soon after the start and whenever they may
-            have changed. A key is missing if no service answers. The argument is None if the bus can't be reached.
-        address: the bus; None for the system's.
+            have changed. A key is missing if no service answers. The argument is None instead if the bus can't be
+            reached.
+        address: the bus; None for the system bus.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ async def _connected(address: str | None) -> MessageBus:
 async def _match(bus: MessageBus, rule: str) -> None:
     reply = await _call(bus, _BUS, _BUS, "AddMatch", f"type='signal',{rule}")
     if reply.message_type is MessageType.ERROR:
-        # Without signals the properties would never be read again.
+        # Without the signals that report changes, the properties would never be read again.
         raise ConnectionRefusedError(
             f"it refuses to report changes: {reply.error_name} {' '.join(map(str, reply.body))}"
         )

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower.thermal")
 
 SHORTEST_PERIOD_US = 100_000
-# A sensor behind a slow bus may take some hundred milliseconds.
+# A shorter period is refused, since a sensor behind a slow bus may take some hundred milliseconds.
 _LONGEST_LOOK_US = 10_000_000
-# A zone without a reading answers -274000 (THERMAL_TEMP_INVALID in linux/thermal.h); no silicon is as hot as the limit.
+# A zone without a reading answers -274000 (THERMAL_TEMP_INVALID in linux/thermal.h); the upper limit is hotter than any
+# working chip.
 _COLDEST_C, _HOTTEST_C = -273.15, 250.0
 
 
@@ -40,12 +41,12 @@ class ThermalStatus:
     """The last reading of a thermal cap.
 
     Attributes:
-        looked_us: when, by the controller's clock; None before the first reading. It stays the same while a zone does
-            not answer.
+        looked_us: the time of the last reading, by the controller's clock; None before the first one. It does not
+            change while a zone gives no answer.
         hottest: the name of the hottest zone; None if no zone can be read.
         temperature_c: its temperature in degrees Celsius; None if no zone can be read.
         unread: the names of the zones that can't be read.
-        capped: whether the cap is set, and its calls are made. If no zone can be read it stays as it was.
+        capped: whether the cap is set, and its native calls are made. If no zone can be read, the cap stays as it was.
     """
 
     looked_us: int | None = None
@@ -58,12 +59,14 @@ class ThermalStatus:
 class ThermalCap(SwitchedCap):
     """Caps every session of a controller while the device is hot.
 
-    Its own thread reads the thermal zones, soon after it is made, then a period after the end of each reading. The cap
-    is set when the hottest zone is above ``above_c``, and lifted when all zones are below ``below_c``. So two changes
-    are a period apart or more. A zone that can't be read sets no cap; if its last reading was not below ``below_c``, no
-    cap is lifted. Such a zone is logged once. A zone that does not answer delays the others, and is logged after 10 s.
+    Its own thread reads the thermal zones, soon after this object is made, and then one period after the end of each
+    reading. The cap is set when the hottest zone is above ``above_c``, and lifted when all zones are below ``below_c``.
+    So two changes of the cap are at least one period apart. A zone that can't be read sets no cap; if its last reading
+    was not below ``below_c``, the cap is not lifted. Such a zone is logged once. A zone that does not answer delays the
+    others, and is logged after 10 s.
 
-    It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when it is dropped.
+    It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when the object is garbage
+    collected.
 
     Args:
         controller: the controller of the sessions.
@@ -77,7 +80,7 @@ class ThermalCap(SwitchedCap):
     Raises:
         TypeError: an argument is of another type.
         ValueError: the temperatures are not in order, the period is too short, or no zone matches.
-        ProfileError, SessionClosed: as ``VoteController.cap``.
+        ProfileError, SessionClosed: for the same reasons as in ``VoteController.cap``.
     """
 
     def __init__(
@@ -117,7 +120,7 @@ class ThermalCap(SwitchedCap):
         self._worker.close()
 
     def _look(self) -> None:
-        """Read the zones, set or lift the cap if needed, and arm the alarm of the next reading."""
+        """Read the zones, set or lift the cap if needed, and arm the alarm for the next reading."""
         self._arm(_LONGEST_LOOK_US)
         readings: dict[Path, float] = {}
         failures: dict[Path, Exception] = {}
@@ -134,12 +137,13 @@ class ThermalCap(SwitchedCap):
                     self._log_failures(failures)
                     self._take_in(readings, tuple(self._zones[zone] for zone in failures))
         finally:
-            # From the end of the reading: after a slow reading the next change would come too soon.
+            # The period counts from the end of the reading: otherwise the next change would follow too soon after a
+            # slow reading.
             if not self._arm(self._period_us):
                 self._worker.post(self._rest_and_look)
 
     def _rest_and_look(self) -> None:
-        """Wait a period on the worker itself, if no timer can be armed."""
+        """If no timer can be armed, wait for one period on the worker itself, and then read again."""
         clock.sleep(self._period_us / 1_000_000)
         self._look()
 
@@ -159,7 +163,7 @@ class ThermalCap(SwitchedCap):
             self._switch(None)
 
     def _arm(self, after_us: int) -> bool:
-        """Arm the alarm anew; return False if none can be armed."""
+        """Arm the alarm for the next reading; return False if no alarm can be armed."""
         with self._lock:
             self._alarm.disarm()
             if not self._closed:
@@ -188,7 +192,7 @@ class ThermalCap(SwitchedCap):
 
 
 def find_zones(root: str | os.PathLike[str], names: str | Iterable[str]) -> dict[Path, str]:
-    """Return the names of the thermal zones below a folder that match a pattern, by folder; ValueError if none does."""
+    """Return the names of the matching thermal zones below a folder, by folder; raise ValueError if none matches."""
     patterns = listed(names)
     if not all(isinstance(each, str) for each in patterns):
         raise TypeError(f"zones is {names!r}: a name such as 'cpu-*', or a list of names")
@@ -209,7 +213,10 @@ def find_zones(root: str | os.PathLike[str], names: str | Iterable[str]) -> dict
 
 
 def _read_c(zone: Path) -> float:
-    """Return the temperature of a zone; OSError if its sensor sleeps or is gone, else ValueError or OverflowError."""
+    """Return the temperature of a zone.
+
+    Raise OSError if its sensor sleeps or is gone, and ValueError or OverflowError if the value is not a temperature.
+    """
     temperature_c = int((zone / "temp").read_bytes()) / 1000
     if not _COLDEST_C <= temperature_c <= _HOTTEST_C:
         raise ValueError(f"{temperature_c:g} C is not a possible temperature of a device")

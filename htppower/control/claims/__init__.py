@@ -2,5 +2,5 @@
 
 May import what ``control`` may; of its rooms: core, plans and time.
 
-``holds`` has their handles. ``claims`` keeps the list of them, and has the sessions change their profiles.
+``holds`` has their handles. ``claims`` has the list of all holds and caps, and lets the sessions change their profiles.
 """

@@ -1,7 +1,7 @@
-"""Holds and caps: they replace a session's own profile.
+"""Holds and caps: both replace a session's own profile.
 
-Each change is one step with the line. For the state machine it is a change of profile: at once if votes are raised,
-otherwise at the next raise; a pending sustain ends.
+Each change is one step with the line. The state machine handles it as a change of profile: at once if votes are raised,
+otherwise at the next raise. A sustain time that runs ends.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Claims:
     profiles: ProfileCache
     _time: Time
     _numbers: Iterator[int] = attrs.field(init=False, factory=functools.partial(itertools.count, 1))
-    # By the number of a claim: the alarm that ends a hold after its timeout, and the weak reference that ends a claim
-    # with an object. Both are removed when the claim ends.
+    # For each claim, by its number: the alarm that ends a hold after its timeout, and the weak reference that ends the
+    # claim when an object is gone. Both are removed when the claim ends.
     _alarms: dict[int, Any] = attrs.field(init=False, factory=dict)
     _watches: dict[int, weakref.ref[Any]] = attrs.field(init=False, factory=dict)
 
@@ -50,7 +50,7 @@ class Claims:
 
         Raises:
             ProfileError: the profile can't be found or is invalid, or a rule refuses it on this platform.
-            SessionClosed: the session is closed; without a session, the controller is.
+            SessionClosed: the session is closed, or, if no session is given, the controller.
         """
         loaded = self.profiles.load(profile)
         if session is None:
@@ -80,11 +80,11 @@ class Claims:
     def make_hold(
         self, session: SessionRecord, profile: str | os.PathLike[str] | Profile, reason: str, timeout_us: int | None
     ) -> Claim:
-        """Return a hold for a session, which has not begun; raise the errors of ``Session.hold``."""
+        """Return a hold that has not begun yet; raise the errors of ``Session.hold``."""
         return self._claim("hold", self.check(profile, session), reason, timeout_us)
 
     def begin_hold(self, session: SessionRecord, claim: Claim, watched: object | None, end: HoldEnd) -> None:
-        """Begin a hold, which ends with the ``watched`` object; ``end`` is the reported reason of that end.
+        """Begin a hold. It ends when the ``watched`` object is gone, and ``end`` is the reported reason for that.
 
         Raises:
             SessionClosed: the session is being closed.
@@ -97,7 +97,7 @@ class Claims:
         try:
             self._home.raise_failure(session, self._home.engine.run(begin, Urgency.RAISE))
         except BaseException as error:
-            # The caller gets no handle. If the step has not run yet, it will begin no hold.
+            # The caller gets no handle. If the step has not run yet, this makes it begin no hold.
             wanted.clear()
             interrupted = not isinstance(error, Exception)
             self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True, soon=interrupted)
@@ -109,7 +109,7 @@ class Claims:
         self._home.registry.require_live(session)
         gone = not wanted or (watch is not None and watch() is None)
         if session.gate.closing or session.gone or gone:
-            # The process is ending or is a forked child, or the handle of the hold is gone.
+            # No hold begins: the process is ending or is a forked child, or the handle of the hold is gone.
             return None
         claim = wanted[0]
         session.holds = (*session.holds, claim)
@@ -127,7 +127,7 @@ class Claims:
         self._home.engine.post(end, Urgency.LOWER)
 
     def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool, soon: bool) -> None:
-        """End a hold, unless it has ended; ``quiet`` raises nothing, and ``soon`` does not wait."""
+        """End a hold, unless it has ended; with ``quiet`` it raises no error, and with ``soon`` it does not wait."""
         action = functools.partial(self._end_hold, session, claim, end)
         if soon:
             self._home.engine.post(action, Urgency.LOWER)
@@ -150,7 +150,7 @@ class Claims:
         return self._home.reconciler.close(session)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
-        """Return a cap, which is not set yet; raise the errors of ``VoteController.cap``."""
+        """Return a cap that is not set yet; raise the errors of ``VoteController.cap``."""
         loaded = self.check(profile)
         self._time.start()
         return self._claim("cap", loaded, reason, None)
@@ -175,7 +175,7 @@ class Claims:
         return tuple(handle for watch in watches if watch is not None and (handle := watch()) is not None)
 
     def lift_cap(self, claim: Claim, *, soon: bool = False) -> None:
-        """Lift a cap, unless it is lifted; ``soon`` does not wait."""
+        """Lift a cap, unless it is lifted already; with ``soon`` it does not wait."""
         lift = functools.partial(self._lift_cap, claim)
         if soon:
             self._home.engine.post(lift, Urgency.LOWER)
@@ -199,7 +199,8 @@ class Claims:
         self._home.events.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
     def _watch(self, watched: object, action: Callable[[], object]) -> weakref.ref[Any]:
-        # Only C functions: a finalizer must take no lock, and an exception of a signal handler would be lost here.
+        # This consists of C functions only: a finalizer must take no lock, and the exception of a signal handler would
+        # be lost in it.
         return weakref.ref(watched, types.MethodType(self._time.call_soon, action))
 
     def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
@@ -208,16 +209,22 @@ class Claims:
         return Claim(next(self._numbers), kind, profile, reason, now_us, until_us)
 
     def _run_for_all(self, step: Callable[[], object]) -> None:
-        """Run a step, and wait until every session is settled: the steps that it posts run before the second step."""
+        """Run a step, and wait until every session is settled.
+
+        The step posts one request for each session; a second, empty step runs after these.
+        """
         self._home.engine.run(step, Urgency.LOWER)
         self._home.engine.run(_nothing, Urgency.LOWER)
 
     def _all_follow(self, cause: Cause, reason: str) -> None:
-        """Have every session settled, one step each, so that a raise can run between them. The line is held."""
+        """Let every session settle in a step of its own, so that a raise can run between these steps.
+
+        The line is held.
+        """
         follow = functools.partial(self._home.reconciler.settle, cause=cause, reason=reason, only_if_changed=True)
         for session in self._home.registry.all():
             self._home.engine.post(functools.partial(follow, session), Urgency.LOWER)
 
 
 def _nothing() -> None:
-    """Do nothing."""
+    """Do nothing: the second step of ``_run_for_all``."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Handle(ContextManager):
-    """The handle of a claim; leaving its ``with`` block ends the claim."""
+    """The handle of a hold or a cap, which ends when its ``with`` block is left."""
 
     __slots__ = ("__weakref__", "_claim", "_claims")
 
@@ -38,18 +38,22 @@ class _Handle(ContextManager):
 
     @abc.abstractmethod
     def _end(self, *, quiet: bool, soon: bool) -> None:
-        """End the claim, unless it has ended; ``quiet`` raises no failed call, and ``soon`` does not wait."""
+        """End the claim, unless it has ended.
+
+        With ``quiet`` a failed call raises no error, and with ``soon`` this does not wait.
+        """
 
     def _leave(self, *, quiet: bool) -> None:
-        # The garbage collector may close a generator at any point.
+        # The garbage collector may close a generator at any point, even while this thread holds a gate. So do not wait
+        # then.
         self._end(quiet=quiet, soon=in_closed_generator())
 
 
 class Hold(_Handle):
-    """Another profile for a session, until it is released. Made by ``Session.hold``.
+    """Another profile for a session, until the hold is released. ``Session.hold`` makes it.
 
-    It ends by ``release``, on leaving a ``with`` block, after its timeout, with its owner, or with the session. A hold
-    without timeout and owner also ends when no reference to it is left.
+    It ends by ``release``, at the end of its ``with`` block, after its timeout, with its owner, or with the session. A
+    hold without timeout and owner also ends when no reference to it is left.
     """
 
     __slots__ = ("_session",)
@@ -67,10 +71,11 @@ class Hold(_Handle):
         return self._claim in self._session.holds
 
     def release(self) -> None:
-        """End the hold. Releasing twice is fine.
+        """End the hold. Releasing it twice has no effect.
 
-        A generator that is being closed may hold a lock that others wait for. So may a finalizer or a signal handler
-        that interrupts the controller's own work. If one of them releases the hold, another thread ends it soon after.
+        If a generator that is being closed releases the hold, or a finalizer or signal handler that interrupts the
+        controller's own work, another thread ends the hold soon after. Such a caller may hold a lock that the end
+        needs.
 
         Raises:
             VoteRejected: the votes of the next profile failed and the controller has ``on_error="raise"``; the hold has
@@ -87,9 +92,9 @@ class Hold(_Handle):
 
 
 class Cap(_Handle):
-    """A limit on every session of a controller, until it is lifted. Made by ``VoteController.cap``.
+    """A limit on every session of a controller, until it is lifted. ``VoteController.cap`` makes it.
 
-    It also ends when no reference to it is left. ``VoteController.caps`` has the caps that are set.
+    The cap also ends when no reference to it is left. ``VoteController.caps`` has the caps that are set.
     """
 
     __slots__ = ("_registry",)
@@ -105,7 +110,10 @@ class Cap(_Handle):
         return self._claim in self._registry.caps
 
     def lift(self) -> None:
-        """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
+        """Lift the cap.
+
+        Lifting it twice has no effect. A failed call is logged and its votes are sent again; no error is raised.
+        """
         self._leave(quiet=False)
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ A phase that needs votes asks the ``engine``, which runs a step of the ``reconci
 ``state_machine`` finds the state that the session should have and the step that leads there, and fires the step.
 ``caster`` takes the difference from the ledger, and sends it through ``native_calls``. ``tellers`` report the result.
 
-``meaning`` says what a native code means, ``link`` is the state of the link to the DSP, and ``recovery`` restores votes
-that were lost. ``heartbeat`` repeats the votes that stay up. ``home`` has the parts that the sessions of one controller
-share, and ``session_record`` is the record of one session.
+``meaning`` classifies native codes, ``link`` has the state of the link to the DSP, and ``recovery`` sends lost votes
+again. ``heartbeat`` repeats votes that stay up, to notice a restart. ``home`` has the parts that the sessions of one
+controller share, and ``session_record`` the state of one session.
 """

@@ -1,7 +1,8 @@
-"""Casting: the native calls that put a session's votes in force. The line is held.
+"""The caster: makes the native calls that put a session's votes in force. The line is held.
 
-A call carries votes of its id, or settings of the process, never both: a device sends them separately, and if a setting
-is refused, the clocks of the same call are not sent (measured). Clocks go first.
+A call carries votes of its id, or settings of the process, never both: the device library sends the two separately, and
+if it refuses a setting, it does not send the clocks of the same call (measured). The call with the clocks is made
+first.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from htppower.control.plans.plans import Missing
     from htppower.votes.native import Option
 
-# The rule of the degradation if FastRPC refuses a setting.
+# A setting that FastRPC refuses degrades under this rule.
 _REFUSED_SETTING = "RPC-7"
 _ENDS_CASTING = (Meaning.LOST, Meaning.DEAD)
 
@@ -38,7 +39,7 @@ class Caster:
     """Sends the votes that a session should have and that are not known to be in force.
 
     Args:
-        missing: the options that calls have shown to be missing on the platform.
+        missing: the options that the platform lacks, as far as calls have shown.
         strict: whether a missing option is an error.
     """
 
@@ -59,7 +60,7 @@ class Caster:
         )
 
     def create_ids(self, session: SessionRecord) -> None:
-        """Create the ids that a session lacks.
+        """Create the ids of those cores that have no id in the session yet.
 
         Raises:
             VoteRejected: a call failed.
@@ -73,9 +74,10 @@ class Caster:
             session.ledgers = {**session.ledgers, core_id: Ledger(power_config_id=number)}
 
     def cast(self, session: SessionRecord, votes: VoteSet, *, lowers: bool) -> None:
-        """Send the votes of each id that differ, then the settings of the process that do.
+        """Send the votes of each id that differ from those in force, then the settings that differ.
 
-        With ``lowers`` a refused setting raises nothing, even if ``strict`` is set.
+        With ``lowers``, a refused setting raises no error, even if ``strict`` is set: the votes must come down in any
+        case.
 
         Raises:
             VoteRejected: the first failed call. The other cores are still tried, unless the link is lost.
@@ -97,7 +99,7 @@ class Caster:
         self._cast_settings(session, strict=self._strict and not lowers)
 
     def cast_again(self, session: SessionRecord) -> None:
-        """Repeat the last votes of each id, although they are in force.
+        """Repeat the last votes of each id although they are in force, so that a restart of the DSP is noticed.
 
         If the ids have no votes, the settings of the process are repeated.
 
@@ -131,7 +133,10 @@ class Caster:
         self._set(session, fresh, fresh.carrying_difference(votes.where_absent(*missing)))
 
     def _replace(self, session: SessionRecord, core_id: int) -> None:
-        """Create an id anew. The library destroys an unknown id without an error, so the old id is gone for sure."""
+        """Create an id again.
+
+        The library destroys an unknown id without an error, so the old id can't be left behind.
+        """
         number = session.ledgers[core_id].power_config_id
         if self._destroy(session, number) is not None:
             self._destroy_later(number)
@@ -141,7 +146,7 @@ class Caster:
     def _set(self, session: SessionRecord, ledger: Ledger, own: Effect) -> None:
         """Make a call with votes of an id; if the platform lacks one of the options, send each vote alone."""
         if own.refused:
-            # The library would refuse the call, too.
+            # The library would refuse the call, too, so it is not made.
             raise VoteRejected(INVALID_INPUT, own.votes, power_config_id=ledger.power_config_id)
         ledger.now = own.during
         try:
@@ -153,14 +158,15 @@ class Caster:
         else:
             ledger.now = own.after
             return
-        # Outside the except clause: a later error would keep this one as its context, with the frames of the inference.
+        # Sent outside of the except clause: inside it, a later error would have this one as its context, and would keep
+        # the frames of the inference alive.
         if not self._set_one_by_one(session, ledger, own.votes, refused.code):
             raise refused
 
     def _set_one_by_one(self, session: SessionRecord, ledger: Ledger, votes: VoteSet, code: int) -> bool:
         """Find out which option the platform lacks, since the code does not say, and remember it.
 
-        Return False if no option is missing, so the call has failed.
+        Return False if no option is missing. Then the first call has failed for another reason.
         """
         options = votes.options
         if len(options) > 1:
@@ -174,7 +180,8 @@ class Caster:
             return True
         (option,) = options
         rule = VOTE_OPTIONS[option].rule_if_missing
-        # An option that was accepted before is not missing: this refusal is a failure, and the vote may be up.
+        # An option that was accepted before is not missing: this refusal is a failure, and the earlier vote may still
+        # be up.
         if not rule or option in ledger.now.accepted:
             return False
         instead = votes.where_absent(option)
@@ -190,7 +197,7 @@ class Caster:
         """Send the settings of the process that differ, on an id of a session.
 
         Raises:
-            VoteRejected: the link is lost; or a setting is refused and ``strict`` is set.
+            VoteRejected: the link is lost, or a setting is refused although ``strict`` is set.
         """
         settings = self._settings.difference()
         if not settings:
@@ -211,20 +218,21 @@ class Caster:
         else:
             self._settings.sent(settings)
             return
-        # Outside the except clause, as above.
+        # Handled outside of the except clause, so that a later error does not keep this one as its context.
         if means is Meaning.BAD_ID and session is None:
-            # The id was destroyed with its session. The settings are sent again with the next votes.
+            # No session owns the id any more, and the library does not know it. The settings go with the next votes of
+            # a session.
             return
         if len(options) == 1:
             self._degrade(options[0], code, means)
             return
-        # The code does not say which setting is refused. The settings before it in the list were sent.
+        # The code does not say which setting is refused. The library has sent the settings before it in the list.
         for option in options:
             single = VoteSet.of({option: settings.get(option)})
             self._send_settings(session, number, single, strict=strict)
 
     def _degrade(self, option: Option, code: int, means: Meaning) -> None:
-        """Leave a refused setting out from now on.
+        """Leave a refused setting out of all later calls.
 
         If the setting was accepted before, it is first tried once more, with the next votes: FastRPC also refuses
         settings, with the same code, while its link fails.
@@ -240,7 +248,7 @@ class Caster:
         self._missing.add(Degradation(rule, message, option), refused=refused)
 
     def give_back(self, session: SessionRecord) -> list[tuple[int, VoteRejected]]:
-        """Give back the settings of the process, and destroy the ids; return the failures, each with its id.
+        """Send the settings without this session's wish, destroy its ids, and return the failures, each with its id.
 
         Every call is tried even if an earlier one failed. If no call can be made, because the link fails, the back-off
         makes the calls later.
@@ -270,7 +278,7 @@ class Caster:
         self._recovery.retry_later()
 
     def _destroy_orphan(self, number: int) -> None:
-        """Give back the settings of the process, and destroy an id that no session has any more.
+        """Send the settings that sessions still wish for, then destroy an id that no session has any more.
 
         Raises:
             VoteRejected: a call failed.
@@ -282,7 +290,7 @@ class Caster:
         self._calls.destroy(None, number)
 
     def _destroy(self, session: SessionRecord, number: int) -> VoteRejected | None:
-        """Destroy an id; return the failed call, or None."""
+        """Destroy an id; return the failed call, or None if it worked."""
         try:
             self._calls.destroy(session, number)
         except VoteRejected as error:

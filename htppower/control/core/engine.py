@@ -1,4 +1,4 @@
-"""The engine: shared by all controllers on one backend; it decides which thread runs a step.
+"""The engine: the parts that all controllers on one backend share. It decides which thread runs a step.
 
 It has the line, the link with its recovery, the settings of the process and one worker. Any thread but the main one
 runs its steps itself, once it has the line. The main thread and coroutines hand their steps to the worker and wait:
@@ -48,16 +48,16 @@ class Engine:
     """The parts that the controllers on one backend share.
 
     Args:
-        backend: the backend; if it records another backend, that other one.
+        backend: the backend; if it is a recorder, the backend behind it.
         path: the path of its library, or empty.
-        time: clock and alarms of all its controllers.
+        time: clock and alarms, the same for all its controllers.
 
     Attributes:
         line: held during native calls.
         recovery: knows the link, and restores lost votes.
         settings: the settings of the process.
         missing: the options that calls have shown to be missing on the platform.
-        homes: the controllers, oldest first. The tuple is replaced, and never changed.
+        homes: the controllers, oldest first. The tuple is replaced as a whole, so any thread may read it.
         users: how many controllers have entered and not left; ``Engines`` counts them.
     """
 
@@ -76,11 +76,11 @@ class Engine:
         self._warned = False
 
     def is_for(self, backend: object, path: str) -> bool:
-        """Return whether the engine has the library at this path; without a path, whether it has this backend."""
+        """Return whether this is the engine of the library at a path, or, without a path, of the backend."""
         return path == self._path if path else backend is self._backend
 
     def join(self, home: Home) -> None:
-        """Add a controller, and number it from 1. ``Engines`` calls this and ``leave`` under its lock."""
+        """Add a controller, and give it its number, from 1. ``Engines`` calls this and ``leave`` under its lock."""
         self._worker.keep(WORKER_IDLE_S)
         self._joined += 1
         home.number = self._joined
@@ -104,7 +104,7 @@ class Engine:
         return tuple(call for home in self.homes for call in home.calls.under_way)
 
     def warn_of_others(self, home: Home, library: str) -> None:
-        """Log once that a controller shares the backend with others."""
+        """Log once that several controllers share the backend, and so the settings of the process."""
         others = [each for each in self.homes if each is not home]
         if others and not self._warned:
             self._warned = True
@@ -117,10 +117,10 @@ class Engine:
             )
 
     def renew_backends(self) -> None:
-        """Make the device anew.
+        """Create the device again.
 
         Raises:
-            BackendUnavailable, VoteRejected: the device can't be made.
+            BackendUnavailable, VoteRejected: the device can't be created.
         """
         backends = [home.calls.backend for home in self.homes]
         for backend in {id(backend): backend for backend in backends}.values():
@@ -128,7 +128,7 @@ class Engine:
 
     @property
     def may_wait(self) -> bool:
-        """Whether this thread holds no lock that the worker may need."""
+        """Whether this thread may wait for the worker, since it holds no lock that the worker may need."""
         return not self.line.is_held and not in_own_work()
 
     def run(self, action: Callable[[], Any], urgency: Urgency) -> Any:
@@ -142,7 +142,8 @@ class Engine:
             return None
         try:
             if self._hands_over():
-                # Subscribers may want the context of the thread whose inference raised the votes.
+                # The step runs in the context of this thread: a subscriber may need it, for example to find the request
+                # that caused a raise.
                 request = Request(functools.partial(contextvars.copy_context().run, action), urgency)
                 self._join(request)
                 return request.value()
@@ -151,7 +152,10 @@ class Engine:
             self.deliver()
 
     def submit(self, action: Callable[[], Any], urgency: Urgency, ended: Callable[[], object] | None = None) -> Request:
-        """Have the worker run a step; return the request, to wait for. In virtual time it runs before this returns."""
+        """Let the worker run a step; return the request, which the caller can wait for.
+
+        In virtual time it runs before this returns.
+        """
         request = Request(action, urgency, ended)
         self._join(request)
         if not self.line.is_held:
@@ -159,7 +163,7 @@ class Engine:
         return request
 
     def post(self, action: Callable[[], Any], urgency: Urgency) -> None:
-        """Have the worker run a step soon, and log its exception. Safe in finalizers and signal handlers."""
+        """Let the worker run a step soon, and log its exception. Finalizers and signal handlers may call this."""
         step = functools.partial(run_and_log, action, _LOGGER)
         if in_own_work():
             self.time.call_soon(functools.partial(self.submit, step, urgency))
@@ -167,7 +171,8 @@ class Engine:
             self.line.submit(Request(step, urgency))
         else:
             error = self.submit(step, urgency).error
-            # In virtual time the step has run on this thread, and a Ctrl-C must reach the host.
+            # In virtual time this thread has run the step, so an exception such as Ctrl-C must be passed on to the
+            # host.
             if error is not None:
                 raise error
 
@@ -177,7 +182,7 @@ class Engine:
             home.events.deliver()
 
     def link_lost(self, code: int) -> None:
-        """Note that a call of the host returned the code of a lost link; the worker settles the sessions.
+        """Record that a call of the host returned the code of a lost link; the worker then sends all votes again.
 
         Raises:
             ValueError: the code does not mean a lost link.
@@ -194,20 +199,23 @@ class Engine:
             self.recovery.link_lost(meaning_of(error), error)
 
     def disown(self) -> None:
-        """In a forked child: leave the sessions and the worker to the parent, with the thread that has the line."""
+        """In a forked child: forget the sessions and the worker, which exist only in the parent."""
         self.line = Line(self._hand)
         self.recovery.disown()
         self.homes = ()
 
     def _join(self, request: Request) -> None:
-        """Put a request into the line; for the main thread, where Ctrl-C may come at any time, the worker does it."""
+        """Put a request into the line.
+
+        On the main thread the worker does it, since Ctrl-C may interrupt this thread at any time.
+        """
         if self._hands_over():
             self._worker.post(functools.partial(self.line.submit, request))
         else:
             self.line.submit(request)
 
     def _hands_over(self) -> bool:
-        """Return whether the worker runs the steps of this thread: this is the main thread, and a worker can run."""
+        """Return whether the worker must run the steps of this thread: it is the main thread, and a worker can run."""
         return get_ident() == threading.main_thread().ident and not self._worker.inline
 
     def _hand(self, action: Callable[[], None]) -> bool:
@@ -218,26 +226,26 @@ class Engine:
 
 
 class Engines:
-    """The engines of a process; each is dropped with the last controller on its backend."""
+    """The engines of a process; an engine is dropped when the last controller on its backend leaves."""
 
     def __init__(self) -> None:
         self._lock = whole_lock()
         self._all: list[weakref.ref[Engine]] = []
 
     def enter(self, backend: Backend, path: str, time: Time | None, make_time: Callable[[], Time]) -> Engine:
-        """Return the engine of a backend, found by the path of its library if it has one; ``leave`` undoes this.
+        """Return the engine of a backend, found by the path of its library, if it has a library; ``leave`` undoes this.
 
         ``time`` is the clock of the new controller. If it is None, the engine keeps its clock, and a new engine gets
         one from ``make_time``.
 
         Raises:
-            ValueError: the controllers on the backend have another time.
+            ValueError: the other controllers on the backend use another time.
         """
-        # If the module is not imported, no backend is a recorder.
+        # If nothing has imported the module, the backend can't be a recorder.
         recording, behind = sys.modules.get("htppower.backends.recording"), backend
         while recording is not None and isinstance(behind, recording.RecordingBackend):
             behind = behind.inner
-        # The system's loader finds a bare name.
+        # A name without a folder is found by the system's loader, so it has no path to compare.
         if Path(path).is_absolute():
             path = str(Path(path).resolve())
         with self._lock:
@@ -253,12 +261,15 @@ class Engines:
             return found
 
     def join(self, engine: Engine, home: Home) -> None:
-        """Add a controller to its engine, and number it from 1."""
+        """Add a controller to its engine, and give it its number, from 1."""
         with self._lock:
             engine.join(home)
 
     def leave(self, engine: Engine, home: Home | None) -> bool:
-        """Remove a controller; return whether it was the last, so that the next one gets a new engine."""
+        """Remove a controller; return whether it was the last one.
+
+        If so, the next controller on the backend gets a new engine.
+        """
         with self._lock:
             engine.leave(home)
             engine.users -= 1
@@ -268,7 +279,7 @@ class Engines:
             return is_last
 
     def forked(self) -> None:
-        """In a forked child: leave the backends to the parent."""
+        """In a forked child: forget all engines, whose ids exist only in the parent."""
         self._lock = whole_lock()
         self._all = []
 
@@ -281,6 +292,6 @@ def _alive(references: list[weakref.ref[Engine]]) -> list[Engine]:
     return [engine for reference in references if (engine := reference()) is not None]
 
 
-# Module state, since a library has one link in a process, for all its users.
+# This is module state, since all users of a library in the process share one link.
 ENGINES = Engines()
 call_in_forked_children(Engines.forked, ENGINES)

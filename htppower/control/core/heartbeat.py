@@ -1,11 +1,11 @@
-"""The heartbeat: repeats votes that stay up, in the background, so that a restart of the DSP is noticed.
+"""The heartbeat: sends votes that stay up again, in the background, to notice a restart of the DSP.
 
-Only a native call shows a restart. A session whose inferences all begin within the sustain time makes no call, perhaps
-for hours. So if a session is RAISED and has made no call for some time, its votes are sent again, unchanged. Lowered
-votes are not repeated: each call would wake the DSP, and the next raise shows the restart.
+Only a native call can notice a restart. A session whose inferences all begin within the sustain time makes no call,
+perhaps for hours. So if a session is RAISED and has made no call for some time, its votes are sent again, unchanged.
+Lowered votes are not repeated: each call would wake the DSP, and the next raise notices the restart in time.
 
-One alarm serves all sessions of a controller. When it rings, each session that is due gets its own request. The line is
-held, except when the alarm rings.
+One alarm serves all sessions of a controller. When it rings, each session that is due gets its own request in the line.
+The line is held in all functions here but those that the alarm calls.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def due_us(state: State, called_us: int, heartbeat_us: int) -> int | None:
 
 
 def next_look_us(dues_us: Iterable[int], now_us: int, heartbeat_us: int) -> int | None:
-    """Return when to look again, or None for never.
+    """Return when to check the sessions again, or None for never.
 
-    Votes that are due now are repeated now, and are due again after the interval.
+    Votes that are due now are repeated now, and again after the interval.
     """
     return min((due if due > now_us else now_us + heartbeat_us for due in dues_us), default=None)
 
 
 class Heartbeat:
-    """The alarm of one controller, and the sessions that are due.
+    """The alarm of one controller, which repeats the votes of the sessions that are due.
 
     Args:
         home: the parts that the controller's sessions share.
@@ -49,7 +49,7 @@ class Heartbeat:
         heartbeat_us: how long a raised session may make no call; 0 for no heartbeat.
 
     Attributes:
-        asleep: whether a raise must call ``wake``, since no alarm is armed.
+        asleep: whether no alarm is armed, so that a raise must call ``wake``.
     """
 
     def __init__(self, home: Home, time: Time, heartbeat_us: int) -> None:
@@ -60,7 +60,7 @@ class Heartbeat:
         self.asleep = heartbeat_us > 0
 
     def wake(self) -> None:
-        """Arm the alarm: a session is raised."""
+        """Arm the alarm, since a session is raised."""
         self._arm(self._time.now_us + self._heartbeat_us)
 
     def stop_if_idle(self) -> None:

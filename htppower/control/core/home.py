@@ -1,6 +1,6 @@
-"""The home of a controller's sessions: the parts that they share, and how host threads ask the reconciler.
+"""The home of a controller's sessions: the parts that they share, and how host threads have a session settled.
 
-No method here needs the line.
+The line is not held when these methods are called.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Home:
     Args:
         engine: has the line, the link and the settings of the process.
         registry: the open sessions.
-        planner: makes plans of profiles.
-        events: hands out events.
+        planner: makes the plans, which state the votes that each profile should cast here.
+        events: delivers events to subscribers.
         calls: makes native calls.
         strict: whether an option that the platform lacks is an error.
         raises: whether a failed vote raises at the begin or the end of a phase.
@@ -82,17 +82,18 @@ class Home:
         quiet: bool = False,
         waits: int | None = None,
     ) -> None:
-        """Have a session settled, and wait for it.
+        """Let the reconciler settle a session, and wait until it is settled.
 
         Args:
-            session: the session.
-            cause: why.
+            session: the session to settle.
+            cause: why the session is settled.
             phase: the phase that begins or ends, if one does.
-            quiet: raise no failed call.
-            waits: since when an inference waits for its votes, in ns; None if none waits.
+            quiet: do not raise an error for a failed call.
+            waits: when an inference began to wait for its votes, in ns; None if no inference waits.
 
         Raises:
-            VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
+            VoteRejected: a call failed, the session has no votes that are known to be in force, and the controller has
+                ``on_error="raise"``.
             SessionClosed: a phase begins on a session that is closed, or was closed while the phase waited.
         """
         begins = cause in _BEGINNINGS
@@ -110,7 +111,7 @@ class Home:
         """Raise the errors of a phase after its session was settled.
 
         Raises:
-            VoteRejected, SessionClosed: as ``settle``.
+            VoteRejected, SessionClosed: for the same reasons as in ``settle``.
         """
         if begins and (session.gate.closing or session.state is State.DESTROYED):
             self.registry.require_live(session)
@@ -118,11 +119,12 @@ class Home:
             try:
                 self.raise_failure(session, error, quiet=quiet)
             finally:
-                # The traceback refers to this frame and to the frame of the inference, with its token and its inputs.
+                # The traceback refers to this frame and to the frame of the inference. Without this line, the error
+                # would keep the inference's token and inputs alive in a reference cycle.
                 del error
 
     def settle_soon(self, session: SessionRecord, cause: Cause, phase: Phase | None = None) -> None:
-        """Have the worker settle a session, and wait for nothing. Alarms call it."""
+        """Let the worker settle a session, without waiting. Alarms call this."""
         urgency = Urgency.RAISE if cause is Cause.INFERENCE_EXPECTED else Urgency.LOWER
         self.engine.post(functools.partial(self.reconciler.settle, session, cause, phase), urgency)
 

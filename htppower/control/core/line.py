@@ -1,11 +1,12 @@
-"""The line: the one lock around native calls, which serves requests by urgency.
+"""The line: the one lock around native calls, and the order of the requests that wait for it.
 
 The device library holds a lock during each remote call. If a second call is made while it rebuilds its link, the link
-stays dead (measured on the library for devices). So one thread at a time runs a step, with all calls of the step.
+stays dead (measured on the library for devices). So only one thread at a time runs a step, and it keeps the line for
+all calls of the step.
 
 A request runs on the calling thread, or is handed to the engine's worker. The order is: raises, lowerings, closings,
-heartbeats; requests of one kind are served in order of arrival. At most 16 later requests overtake an earlier one, so a
-busy line leaves no vote up.
+heartbeats; requests of one kind are served in order of arrival. At most 16 later requests overtake an earlier one, so
+votes can't stay up forever in a busy line.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_OVERTAKING = 16
-# The holder while a request is on its way to the worker.
+# Stands for the holder from the moment when the line is given to a request until the worker runs it.
 _HANDED = -1
 
 
 class Urgency(enum.IntEnum):
-    """The urgency of a request; the lowest number goes first."""
+    """How urgent a request is; the lowest number goes first."""
 
     RAISE = 0
     LOWER = 1
@@ -46,7 +47,7 @@ class _Place:
 
 
 class _Thread(_Place):
-    """A thread that waits to run its step itself."""
+    """A thread that waits for the line to run its step itself."""
 
     __slots__ = ("granted",)
 
@@ -62,7 +63,7 @@ class Request(_Place):
     Args:
         action: the step.
         urgency: its urgency.
-        ended: called after the step, on the same thread; must be short.
+        ended: called after the step, on the same thread. It must not take long.
     """
 
     __slots__ = ("_action", "_ended", "_running", "error", "result")
@@ -77,7 +78,7 @@ class Request(_Place):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Run the step, and keep its result or its exception: the worker goes on."""
+        """Run the step, and keep its result or its exception: the worker's thread must not end."""
         action, self._action = self._action, None
         try:
             if action is not None:
@@ -87,7 +88,7 @@ class Request(_Place):
         finally:
             self._running.release()
             if self._ended is not None:
-                # The line is passed on even if this raises.
+                # Even if this raises, the worker passes the line on.
                 with contextlib.suppress(Exception):
                     self._ended()
 
@@ -114,13 +115,15 @@ class Request(_Place):
             try:
                 raise self.error
             finally:
-                # The traceback refers to this frame.
+                # The error's traceback refers to this frame, and the frame to the error. This breaks the cycle.
                 self.error = None
         return self.result
 
 
 class Line:
-    """The lock. It is not reentrant: the thread that holds it submits further steps, which run later.
+    """The lock.
+
+    It is not reentrant: if the thread that holds it needs a further step, it submits the step, which runs later.
 
     Args:
         hand: hands an action to the worker. If no worker can run the action, it returns False, and the thread that
@@ -129,7 +132,7 @@ class Line:
 
     def __init__(self, hand: Callable[[Callable[[], None]], bool]) -> None:
         self._hand = hand
-        # Held for moments. No other function is called under this lock.
+        # Held only for moments: no function outside of this module is called under it.
         self._mutex = allocate_lock()
         self._holder: int | None = None
         self._waiting: tuple[deque[_Thread | Request], ...] = tuple(deque() for _ in Urgency)
@@ -166,7 +169,7 @@ class Line:
         self._leave()
 
     def _join(self, place: _Thread | Request) -> None:
-        """Add a request. The mutex is held."""
+        """Add a request to the line. The mutex is held."""
         place.order, place.served = self._joined, self._served
         place.ahead = self._joined - self._served
         self._joined += 1
@@ -176,7 +179,8 @@ class Line:
         try:
             place.granted.acquire()
         except BaseException:
-            # The main thread was interrupted at exit. Remove its request, or pass on the line if it was granted.
+            # The main thread was interrupted at exit. Remove its request, or pass the line on if the request had its
+            # turn already.
             with self._mutex:
                 queued = place in self._waiting[place.urgency]
                 if queued:
@@ -209,7 +213,7 @@ class Line:
         self._leave()
 
     def _next(self) -> _Thread | Request | None:
-        """Take the next request: the most urgent, or the earliest if 16 later requests have overtaken it."""
+        """Take the most urgent request, or the earliest one if 16 later requests have overtaken it."""
         first = None
         for queue in self._waiting:
             if queue:

@@ -1,7 +1,7 @@
-"""The link to the DSP: its state, and whether a call may be made.
+"""The link to the DSP: its state, and whether a native call may be made now.
 
-``TABLE`` has the next state for each state and event. It is a machine of ``transitions``. Answers of native calls,
-reports of the host and renewals of the device fire it. The line is held.
+``TABLE`` has the next state for each state and event. The table is run by the library ``transitions``. Its events are
+the answers of native calls, reports of the host, and the creation of a new device. The line is held.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from htppower.errors import VoteRejected
 
-# After this many failures without a success between them, no call is made until the back-off allows one. So on a dead
-# link at most 10 calls fail in 5 s, however busy the host is.
+# After this many failures without a success between them, no call is made until the timer of the back-off fires. So on
+# a dead link at most 10 calls fail in 5 s, however busy the host is.
 FAILURES_BEFORE_BACK_OFF = 3
-# After this many failures in a row that look like a dead link, the link counts as dead. The last one followed a
-# back-off.
+# After this many failures in a row that look like a dead link, the link counts as dead. The last of them was made after
+# a back-off.
 FAILURES_OF_A_DEAD_LINK = 4
 FIRST_RETRY_US = 1_000_000
 LONGEST_RETRY_US = 8_000_000
@@ -33,14 +33,14 @@ HELD_RETRY_US = 60_000_000
 
 
 class LinkEvent(str, enum.Enum):
-    """What happens to the link."""
+    """An event that may change the state of the link."""
 
-    WORKED = "a call succeeded that the DSP answers"
-    LOST = "a call was answered by 1007, or the host reports one"
+    WORKED = "the DSP has answered a call"
+    LOST = "a call answered 1007, or the host reports a 1007"
     SUSPECT = "a call failed as it does on a dead link"
-    DEAD = "a call was answered by 1011, the host reports one, or failures go on"
-    IN_VAIN = "calls failed right after the device was made anew"
-    TOLD = "the host reports a loss while the link is dead: it may have freed its session"
+    DEAD = "a call answered 1011, the host reports a 1011, or calls fail again and again"
+    IN_VAIN = "calls failed right after the device was created again"
+    TOLD = "the host reports a loss while the link is dead, so it may have freed its NPU session"
 
     __str__ = str.__str__
 
@@ -61,18 +61,18 @@ _EVENTS = MappingProxyType(
 
 
 class Link:
-    """The link.
+    """The state of the link, and the failures that led to it.
 
     Args:
         changed: called after each change of the state, with the old state.
 
     Attributes:
         state: the state; the machine writes it.
-        epoch: how often every vote was lost. Votes cast in an earlier epoch are gone.
+        epoch: how often all votes were lost. Votes that were sent in an earlier epoch are gone.
         error: the last failed call; None after a success.
         failures: how many calls have failed since the last success.
-        renewed: whether the device was made anew, and no call has shown yet whether that helped.
-        closed_until_us: no call is made before this time; the back-off sets it.
+        renewed: whether the device was created again, and no call has shown yet whether the link now works.
+        closed_until_us: the time before which no call is made; the back-off sets it.
     """
 
     def __init__(self, changed: Callable[[LinkState], object]) -> None:
@@ -98,7 +98,7 @@ class Link:
 
     @property
     def needs_renewal(self) -> bool:
-        """Whether the device must be made anew before a call is made."""
+        """Whether the device must be created again before the next call."""
         return self.state in (LinkState.DEAD, LinkState.HELD) and not self.renewed
 
     def may_call(self, now_us: int) -> bool:
@@ -106,7 +106,7 @@ class Link:
         return now_us >= self.closed_until_us and not self.needs_renewal
 
     def was_renewed(self) -> None:
-        """Note that the device was made anew: the next calls show whether that helped."""
+        """Record that the device was created again: the next calls show whether the link works."""
         self.renewed, self.failures, self.closed_until_us = True, 0, 0
 
     def worked(self) -> None:
@@ -121,13 +121,14 @@ class Link:
         self.error = error
         self.failures += 1
         if means is Meaning.LOST and self.failures > FAILURES_BEFORE_BACK_OFF:
-            # The link was rebuilt after a back-off. The next call works, so it must not wait for another back-off.
+            # The library has rebuilt the link, and this call was made after a back-off. The next call works, so it must
+            # not wait for another back-off.
             self.failures = FAILURES_BEFORE_BACK_OFF - 1
         event = _EVENTS.get(means)
         if event is None:
             return
         if self.renewed and means is Meaning.SUSPECT and self.failures == 1:
-            # A healthy link may give this answer once.
+            # A healthy link may give this answer once, so the link is not dead yet.
             return
         if self.renewed and means is not Meaning.LOST:
             event = LinkEvent.IN_VAIN
@@ -143,7 +144,7 @@ class Link:
         self.fire(LinkEvent.TOLD if self.needs_renewal else _EVENTS[means])
 
     def fire(self, event: LinkEvent) -> None:
-        """Fire the machine; begin a new epoch if every vote is gone."""
+        """Send an event to the machine; begin a new epoch if all votes are gone."""
         before = self.state
         self._machine.events[event.name].trigger(self)
         died = self.state is LinkState.DEAD and before not in (LinkState.DEAD, LinkState.HELD)

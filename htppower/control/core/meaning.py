@@ -1,6 +1,6 @@
-"""The meaning of a native code. No other module compares codes.
+"""The meaning of each native code for the controller. No other module compares codes.
 
-Source: the answers of the library for devices to each failure of FastRPC (measured), and the headers of the SDK.
+The sources are the answers of the device library to each failure of FastRPC (measured), and the headers of the SDK.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Meaning(enum.Enum):
-    """The consequence of the code of a call."""
+    """The meaning of a call's code for the controller."""
 
     DONE = "the call succeeded"
     LOST = "the link was rebuilt: every vote is gone, the ids are still valid"
-    DEAD = "the library does not rebuild the link by itself: the device must be made anew"
+    DEAD = "the library does not rebuild the link by itself: the device must be created again"
     SUSPECT = "the call failed as on a dead link, but a healthy link may also give this answer"
     REFUSED = "this call failed, which says nothing about the link"
     ABSENT = "this platform does not have an option of the call"
@@ -38,12 +38,12 @@ class Meaning(enum.Enum):
 
 
 class CallKind(enum.Enum):
-    """The kind of a call."""
+    """The kind of a call; the same code means different things for different kinds."""
 
     CREATE = "createPowerConfigId, which makes no remote call"
-    VOTES = "votes of an id: the DSP is asked"
-    DESTROY = "destroyPowerConfigId: the DSP is asked, unless the library has forgotten the id"
-    SETTINGS = "settings of the process: FastRPC is told, and the DSP perhaps not"
+    VOTES = "votes of an id: the DSP answers"
+    DESTROY = "destroyPowerConfigId: the DSP answers, unless the library has forgotten the id"
+    SETTINGS = "settings of the process: FastRPC answers, and perhaps not the DSP"
 
 
 _OF_ALL = MappingProxyType(
@@ -55,7 +55,7 @@ _OF_AN_ID = MappingProxyType(
         UNSUPPORTED_CONFIG: Meaning.ABSENT,
         UNSUPPORTED: Meaning.ABSENT,
         INVALID_INPUT: Meaning.BAD_ID,
-        # The backend was closed: its ids went with its device.
+        # The backend was closed, and its device took the ids with it.
         DEVICE_INVALID_HANDLE: Meaning.BAD_ID,
     }
 )
@@ -63,9 +63,10 @@ _BY_KIND = MappingProxyType(
     {
         CallKind.CREATE: MappingProxyType({TRANSPORT: Meaning.SUSPECT}),
         CallKind.VOTES: _OF_AN_ID,
-        # The library answers 0 for an id that it does not know. So 13001 does not show that the id is gone.
+        # The library answers 0 for an id that it does not know. So a 13001 is another failure, and the id may still
+        # exist.
         CallKind.DESTROY: MappingProxyType({code: means for code, means in _OF_AN_ID.items() if code != INVALID_INPUT}),
-        # A FastRPC without polling answers 13006 to the setting, while votes of clocks still work.
+        # A FastRPC without polling answers 13006 to the setting. Votes on clocks still work.
         CallKind.SETTINGS: MappingProxyType(
             {
                 UNSUPPORTED_CONFIG: Meaning.ABSENT,
@@ -84,7 +85,7 @@ def meaning(code: int, kind: CallKind = CallKind.VOTES) -> Meaning:
 
 
 def kind_of(error: VoteRejected) -> CallKind:
-    """Return the kind of the call that failed."""
+    """Return the kind of the call that raised an error."""
     if error.function != "setPowerConfig":
         return CallKind.CREATE if error.function == "createPowerConfigId" else CallKind.DESTROY
     is_of_the_process = error.votes is not None and not PROCESS_WIDE.isdisjoint(error.votes.options)
@@ -92,10 +93,10 @@ def kind_of(error: VoteRejected) -> CallKind:
 
 
 def meaning_of(error: VoteRejected) -> Meaning:
-    """Return what the failure of a call means."""
+    """Return what the error of a call means."""
     return meaning(error.code, kind_of(error))
 
 
 def tells_of_a_lost_link(code: int) -> bool:
-    """Return whether this code of a call of the host means that every vote is lost."""
+    """Return whether a code means that every vote is lost, if a call of the host returned it."""
     return meaning(code) in (Meaning.LOST, Meaning.DEAD)

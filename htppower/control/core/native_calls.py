@@ -1,4 +1,4 @@
-"""Native calls: each is timed, reported as an event, and its answer noted.
+"""Native calls: makes them, times each call, reports it as an event, and passes the answer to the recovery.
 
 No other module creates, sets or destroys power config ids. The line is held.
 """
@@ -33,9 +33,10 @@ class NativeCalls:
         backend: receives the calls.
         events: reports each call.
         clock: times each call.
-        recovery: learns each answer.
-        raises: whether failed calls are raised to the host. Errors then keep their cause, with its frames, until the
-            host drops them. Otherwise only the text is kept, since the frames refer to the inputs of an inference.
+        recovery: gets the answer of each call.
+        raises: whether failed calls are raised to the host. If so, an error keeps its cause and its frames for the
+            host. If not, only the text of the cause is kept, since the frames would keep the inputs of an inference
+            alive.
     """
 
     backend: Backend
@@ -61,7 +62,10 @@ class NativeCalls:
         return made
 
     def _create(self, device_id: int, core_id: int) -> int:
-        """Create an id; id 0 is refused, since a vote on it may override all other votes of the process."""
+        """Create an id.
+
+        An id of 0 counts as a failure, since a vote on it may override all other votes of the process.
+        """
         made = operator.index(self.backend.create_power_config_id(device_id, core_id))
         if made == NULL_CLIENT:
             raise VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=(device_id, core_id))
@@ -74,7 +78,7 @@ class NativeCalls:
             VoteRejected: the call failed.
         """
         self.set_settings(session, power_config_id, votes)
-        # The DSP has answered: no other call proves that.
+        # The DSP has answered. Calls of other kinds do not prove that the link works.
         self._recovery.worked()
 
     def set_settings(self, session: SessionRecord | None, power_config_id: int, settings: VoteSet) -> None:
@@ -113,7 +117,8 @@ class NativeCalls:
         except VoteRejected as error:
             failed = error
             if error.function != function or error.votes != votes:
-                # The meaning of the failure depends on them, and a backend of the host's own may leave them out.
+                # The meaning of the failure depends on the function and the votes. A backend of the host's own may
+                # leave these out of its error.
                 failed = VoteRejected(error.code, votes, function=function, power_config_id=power_config_id)
                 failed.__cause__ = error.__cause__
         except Exception as error:  # noqa: BLE001 - a backend that does not keep the protocol must not fail an inference
@@ -141,5 +146,5 @@ class NativeCalls:
         try:
             raise failed if self._raises else kept(failed)
         finally:
-            # The traceback refers to this frame.
+            # The error's traceback refers to this frame, and the frame to the error. This breaks the cycle.
             del failed

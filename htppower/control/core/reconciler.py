@@ -1,8 +1,8 @@
-"""The reconciler of one controller: it puts the votes that every session should have in force.
+"""The reconciler of one controller: it makes the steps that put the right votes of every session in force.
 
-``settle`` compares the state that a session should have with its state, and makes the transitions between them.
-Phases, alarms, changes of profile, a lost link and retries all call ``settle``, so none of them has rules of its own.
-The line is held.
+``settle`` compares the state that a session should have with its present state, and makes the transitions from one to
+the other. Phases, alarms, changes of profile, a lost link and retries all call ``settle``, so none of them has rules of
+its own. The line is held.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 
-# A session that does not reach its target within this many transitions never will.
+# Settling gives up after this many transitions: a session that needs more would never reach its target.
 MOST_STEPS = 16
-# After a loss, or a failure that also occurs on a healthy link, a step is retried once at once.
+# A step that failed because of a loss, or with an answer that a healthy link may give too, is retried this often at
+# once.
 _TRIED_AGAIN = (Meaning.LOST, Meaning.SUSPECT)
 _LOWERING_TRIGGERS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER})
 
@@ -57,7 +58,8 @@ class Reconciler:
         """Settle a session for a phase; if an inference has waited for a call, count and report the cold start."""
         calls = session.history.calls
         error = self.settle(session, cause, phase)
-        # Settling may make no call, for example on a dead link before the back-off allows one.
+        # Settling may have made no call, for example on a dead link during the back-off. Then the inference did not
+        # wait for a call.
         begins = error is None or not self._home.raises
         if waits is not None and begins and session.history.calls != calls:
             wait_us = (session.gate.time.now_ns() - waits) // 1000
@@ -66,7 +68,7 @@ class Reconciler:
         return error
 
     def open(self, session: SessionRecord) -> None:
-        """Create a session's ids, and register the session. If the link is down, it opens as UNKNOWN.
+        """Create a session's ids, and register the session. If the link is down, the session opens as UNKNOWN.
 
         Raises:
             VoteRejected: an id can't be created although the link is well.
@@ -74,7 +76,7 @@ class Reconciler:
         """
         self._registry.require_open()
         if session.handle is not None and session.handle() is None:
-            # The call of ``VoteController.session`` was interrupted, so its caller has no session.
+            # The call of ``VoteController.session`` was interrupted. Its caller has no session, so none is opened.
             return
         # A cap may have been set or lifted since the session was made.
         chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
@@ -94,7 +96,8 @@ class Reconciler:
             self._machine.lose(session, error, Cause.SESSION_OPENED)
             self._recovery.note_failure(session)
         if self._registry.closed:
-            # The controller was closed during the calls, and its close may have missed this session.
+            # The controller was closed during the calls. Its close may have run before this session was registered, and
+            # so missed it.
             self.close(session)
             self._registry.require_open()
 
@@ -119,17 +122,17 @@ class Reconciler:
         reason: str | None = None,
         only_if_changed: bool = False,
     ) -> VoteRejected | None:
-        """Make the transitions to the state that a session should have; return the failed call, or None.
+        """Make the transitions that lead to the state that a session should have; return the failed call, or None.
 
         Args:
-            session: the session.
-            cause: why it is settled.
+            session: the session to settle.
+            cause: why the session is settled.
             phase: the phase that begins or ends, if one does.
-            reason: why another profile is used.
+            reason: the reason for another profile, as shown in status and events.
             only_if_changed: do nothing unless the profile has changed.
         """
         if session.gone or session.gate.closing:
-            # Another step, the close, lowers the session.
+            # The session is being closed, and the step that closes it also lowers it.
             return None
         if session.epoch != self._link.epoch:
             self._note_loss(session)
@@ -147,7 +150,7 @@ class Reconciler:
         return error
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
-        """Lower a session, give back its settings and destroy its ids; return the failures.
+        """Lower a session, end its settings and destroy its ids; return the failures.
 
         Every step is tried even if an earlier one failed.
         """
@@ -236,9 +239,9 @@ class Reconciler:
         self._recovery.retry_later()
 
     def _is_settled(self, session: SessionRecord, step: Step) -> bool:
-        """Return whether the step was the last one; open the gate of a session that is raised and in use.
+        """Return whether the step was the last one; if the session is then raised and in use, open its gate.
 
-        The gate of a lowered session is shut, so a phase that begins now waits for the line.
+        The gate of a lowered session is shut, so a phase that begins from now on waits for the line.
         """
         if session.state is State.LOWERED:
             return session.gate.plan.then is None or step.trigger is not Trigger.LOWER
@@ -247,12 +250,12 @@ class Reconciler:
     def _next_step(self, session: SessionRecord, plan: Plan, cast: VoteSet | None) -> Step | None:
         """Return the next transition of a session; if there is none, open its gate or arm its alarm if needed.
 
-        ``cast`` are the votes that were just cast, and are in force.
+        ``cast``: the votes that were just sent, and so are in force.
         """
         gate = session.gate
         use = gate.use()
         has_ids = bool(session.ledgers)
-        # The deadline of a session in use does not matter.
+        # While a session is in use, its deadline is not looked at.
         now_us = 0 if use.busy else gate.time.now_us
         target = desired(use, plan, session.state, now_us=now_us)
         if use.closing:
@@ -262,7 +265,7 @@ class Reconciler:
         differs = False
         if target is State.RAISED:
             if not use.busy and not gate.arm() and gate.shut_if_idle(use.deadline_us):
-                # No alarm can be armed, so no later step would lower the session.
+                # No alarm can be armed, so lower the session now: no later step would do so.
                 target = State.LOWERED
             elif session.state is State.RAISED and not gate.open and plan.raised is not cast:
                 differs = self._caster.differs(session, plan.raised)
@@ -280,7 +283,7 @@ class Reconciler:
         return step
 
     def _note_loss(self, session: SessionRecord) -> None:
-        """Note that every vote was lost after a session's votes were cast."""
+        """Record that all votes were lost after the votes of a session were sent."""
         session.forget()
         if session.state in (State.RAISED, State.LOWERED):
             self._machine.lose(session, None, Cause.LINK_LOST)
@@ -307,7 +310,7 @@ class Reconciler:
         else:
             tell_saves(session)
             if not plan.casts and session.state is State.RAISED and self._recovery.may_call(session):
-                # The ids are destroyed next, and a destroy that fails leaves the votes.
+                # The ids are destroyed next. If that fails, votes that are up would stay up, so they are lowered first.
                 self._machine.make(session, Step(Trigger.LOWER, before.relaxed(after_deinit=False)), cause, None)
             session.gate.use_plan(plan, ends_sustain=True)
             session.history.skip(session.gate.begun)
@@ -316,15 +319,15 @@ class Reconciler:
         return True
 
     def _has_own_plan(self, session: SessionRecord) -> bool:
-        """Return whether a session's plan is made from its own profile, and no hold or cap applies."""
+        """Return whether a session uses the plan of its own profile, since no hold or cap applies."""
         plan = session.gate.plan
         is_own = plan.profile is session.own and plan.missing == self._planner.missing.changes
         return is_own and not (session.holds or self._registry.caps or session.decided_by)
 
     def _note_inits(self, session: SessionRecord) -> None:
-        """Take no vote as known to be in force after an INIT, so that the next raise sends every vote.
+        """After an INIT, put all votes of the session in doubt, so that the next raise sends all of them.
 
-        Votes cast before a graph's context exists may be lost.
+        Votes that were sent before the graph's context exists may be lost.
         """
         ended = session.gate.inits
         session.forget()

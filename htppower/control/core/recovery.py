@@ -1,7 +1,8 @@
-"""Recovery: retries after failed calls, a lost link and a dead link.
+"""Recovery: retries failed calls, and restores the votes after the link was lost or is dead.
 
 After a loss every session is settled again, with one request each; sessions with an inference in flight go first. On a
-dead link the device is made anew. One alarm for all sessions retries, after 1, 2, 4, 8, 8, ... s. The line is held.
+dead link the device is created again first. One alarm for all sessions retries what failed, after 1, 2, 4, 8, 8, ... s.
+The line is held.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 _HELD = (
-    "another user of the library in this process keeps the dead link to the DSP, so no vote can be cast: free its"
+    "another user of the library in this process keeps the dead link to the DSP, so no vote can be sent: free its"
     " session of the NPU (in ONNX Runtime the InferenceSession), then call link_lost(1011) of the controller"
 )
-# If the DSP restarts, each running call of the host reports it. A report within this time after a loss means the same
-# loss.
+# If the DSP restarts, every running graph call of the host fails, and each may be reported. A report within this time
+# after a loss counts as the same loss.
 SAME_LOSS_US = 1_000_000
 
 
 class Recovery:
-    """Restores lost votes, and makes a dead link anew.
+    """Restores lost votes, and creates the device of a dead link again.
 
     Args:
         engine: has the sessions, the settings and the line.
@@ -49,9 +50,10 @@ class Recovery:
 
     Attributes:
         link: the state of the link.
-        orphans: ids that no session has any more and that are not destroyed yet, each with what destroys it.
-        unknown_sessions: the sessions that are UNKNOWN, the one that was tried last at the end: a session that always
-            fails delays no other.
+        orphans: the ids that no session has any more and that are not destroyed yet, each with the function that
+            destroys it.
+        unknown_sessions: the sessions that are UNKNOWN. The one that was tried last is at the end, so that a session
+            which always fails delays no other.
     """
 
     def __init__(self, engine: Engine, time: Time) -> None:
@@ -67,12 +69,15 @@ class Recovery:
         self._renewed_us = -SAME_LOSS_US
 
     def worked(self) -> None:
-        """Note that a call succeeded that the DSP answers."""
+        """Record that the DSP has answered a call."""
         if self.link.failures or self.link.state is not LinkState.WELL:
             self.link.worked()
 
     def failed(self, error: VoteRejected) -> None:
-        """Note that a call has failed. A refused setting or a refused create says nothing about the link."""
+        """Record that a call has failed.
+
+        A refused setting or a refused create does not change the state of the link.
+        """
         means = meaning_of(error)
         if means in (Meaning.ABSENT, Meaning.BAD_ID):
             return
@@ -81,21 +86,22 @@ class Recovery:
         epoch, was_renewed = self.link.epoch, self.link.renewed
         self.link.failed(means, error)
         if self.link.state is LinkState.HELD and was_renewed and not self.link.renewed:
-            # The device was made anew once more, without success.
+            # The device was created once more, and the link still fails. The next attempt has a longer wait.
             self._alarm.disarm()
         if self.link.failures >= FAILURES_BEFORE_BACK_OFF:
             self.link.closed_until_us = self.retry_later()
         self._follow(epoch)
 
     def link_lost(self, means: Meaning, error: VoteRejected) -> None:
-        """Note that a call of the host returned the code of a lost link."""
+        """Record that a call of the host returned the code of a lost link."""
         now_us, epoch, state = self._time.now_us, self.link.epoch, self.link.state
         is_known = self._lost_us is not None and now_us - self._lost_us < SAME_LOSS_US
         is_worse = means is Meaning.DEAD and state not in (LinkState.DEAD, LinkState.HELD)
         if is_known and not is_worse and state is not LinkState.HELD:
             return
         if state is LinkState.HELD and now_us - self._renewed_us < SAME_LOSS_US:
-            # The host may report each of its failing calls. One renewal a second is enough for all of them.
+            # The host may report each of its failing calls. Creating the device once a second is enough for all of
+            # them.
             self._alarm.arm(self._renewed_us + SAME_LOSS_US)
             return
         self._lost_us = now_us
@@ -105,7 +111,7 @@ class Recovery:
             self._renew_soon()
 
     def _follow(self, epoch: int) -> None:
-        """After a loss, settle every session again; if the link is dead, make the device anew."""
+        """After a loss, let every session settle again; on a dead link, create the device again first."""
         if self.link.epoch != epoch:
             self._lost_us = self._time.now_us
             self._engine.settings.lose()
@@ -116,7 +122,7 @@ class Recovery:
                 self._renew_soon()
 
     def settle_all(self, cause: Cause) -> None:
-        """Have every session settled that votes or still has an id."""
+        """Let the worker settle every session that votes or still has an id."""
         for session in self._engine.sessions():
             if session.plan.casts or session.ledgers:
                 session.gate.shut()
@@ -130,7 +136,10 @@ class Recovery:
         self._engine.post(functools.partial(self._renew, self._renewals), Urgency.RAISE)
 
     def _renew(self, renewals: int) -> None:
-        """Make the device anew, if the link is dead and no other renewal came first; the ids are gone then."""
+        """Create the device again if the link is still dead and no other step was quicker.
+
+        Its ids are then gone.
+        """
         link = self.link
         if not link.needs_renewal or self._renewals != renewals:
             return
@@ -144,19 +153,19 @@ class Recovery:
         try:
             self._engine.renew_backends()
         except Exception as error:  # noqa: BLE001 - a backend of the host may raise any exception
-            _LOGGER.warning("the device can't be made anew: %s", error)
+            _LOGGER.warning("the device can't be created again: %s", error)
             self.retry_later()
             return
         link.was_renewed()
         self.settle_all(Cause.LINK_LOST)
 
     def note_unknown(self, session: SessionRecord) -> None:
-        """Note that a session is UNKNOWN."""
+        """Record that a session is UNKNOWN."""
         self.unknown_sessions.pop(session, None)
         self.unknown_sessions[session] = None
 
     def note_failure(self, session: SessionRecord) -> None:
-        """Note that settling a session has failed, and retry later."""
+        """Record that settling a session has failed, and retry later."""
         self.note_unknown(session)
         session.failures += 1
         at_us = self.retry_later()
@@ -164,7 +173,7 @@ class Recovery:
             session.retry_us = at_us
 
     def note_known(self, session: SessionRecord) -> None:
-        """Note that a session is no longer UNKNOWN, or is closed."""
+        """Record that a session is no longer UNKNOWN, or is closed."""
         self.unknown_sessions.pop(session, None)
         session.failures = session.retry_us = 0
         self._end_back_off()
@@ -181,14 +190,17 @@ class Recovery:
         return self.link.may_call(now_us) and (session is None or now_us >= session.retry_us)
 
     def any_id(self) -> int | None:
-        """Return an id of any open session, to send settings of the process with it; None if there is none."""
+        """Return an id of any open session, to carry settings of the process; None without an id."""
         ledgers = (ledger for session in self._engine.sessions() for ledger in session.ledgers.values())
         first = next(ledgers, None)
         return None if first is None else first.power_config_id
 
     @property
     def may_destroy_ids(self) -> bool:
-        """Whether the link works, as far as is known, and a call may be made now. A failed destroy loses the id."""
+        """Whether the link works, as far as is known, and a call may be made now.
+
+        A destroy that fails on a dead link loses the id.
+        """
         return self.link.state in (LinkState.WELL, LinkState.LOST) and self.may_call()
 
     def retry_later(self) -> int:
@@ -198,7 +210,7 @@ class Recovery:
             return self._alarm.at_us
         is_held = self.link.state is LinkState.HELD and self.link.needs_renewal
         at_us = now_us + (HELD_RETRY_US if is_held else self._delay_us)
-        # An alarm that has rung waits for the line, and arms the next one.
+        # An alarm that has rung still counts as armed until its retry has the line; that retry arms the next alarm.
         if not self._alarm.armed:
             self._alarm.arm(at_us)
         return at_us
@@ -208,7 +220,7 @@ class Recovery:
         for power_config_id, destroy in list(self.orphans.items()):
             if not self.may_call():
                 break
-            # An id that can't be destroyed goes to the end of the queue.
+            # An id that can't be destroyed goes to the end of the queue, so that it delays no other.
             self.orphans.pop(power_config_id)
             try:
                 destroy()
@@ -218,11 +230,11 @@ class Recovery:
         self._end_back_off()
 
     def stop(self) -> None:
-        """Stop all retries: the last controller has left."""
+        """Stop all retries, since the last controller has left."""
         self._alarm.disarm()
 
     def disown(self) -> None:
-        """In a forked child: leave the alarm to the parent."""
+        """In a forked child: drop the alarm, whose thread exists only in the parent."""
         self._alarm = SingleAlarm(self._time, "a retry", self._rang)
         self.orphans, self.unknown_sessions = {}, {}
 
@@ -232,7 +244,7 @@ class Recovery:
     def _retry(self) -> None:
         self._alarm.disarm()
         self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
-        # A call that fails again arms the alarm again.
+        # If one of these calls fails, the failure arms the alarm again.
         self.link.closed_until_us = 0
         if self.link.needs_renewal and self._time.now_us - self._renewed_us >= SAME_LOSS_US:
             self._renew(self._renewals)
@@ -248,7 +260,7 @@ class Recovery:
         if state is LinkState.HELD:
             _LOGGER.error("%s", _HELD)
         if LinkState.HELD in (state, before):
-            # The time of the next retry changes.
+            # The interval until the next retry changes in this state, so the armed alarm has the wrong time.
             self._alarm.disarm()
         if state is LinkState.WELL:
             self._delay_us = FIRST_RETRY_US

@@ -33,7 +33,9 @@ _NONE_LEFT: MappingProxyType[State, int] = MappingProxyType({})
 
 
 class LastCall(NamedTuple):
-    """A session's last native call. A tuple, since every call makes one: it takes half the time (measured).
+    """A session's last native call.
+
+    It is a tuple, since each call makes one and a tuple takes half the time (measured).
 
     Attributes:
         time_us: when it returned, by the controller's clock.
@@ -66,13 +68,14 @@ class LastError:
 
 
 class Stay(NamedTuple):
-    """A session's stay in a state.
+    """How long a session has been in its state, and was in each state before.
 
     Attributes:
         state: the state.
-        since_us: since when the session is in it.
-        cause: the cause of the last transition to it; None before the first transition.
-        lasted_us: the total time of all earlier stays, by state; never changed.
+
+        since_us: when the session entered the state.
+        cause: the cause of the transition that led to the state; None before the first transition.
+        lasted_us: the total time of all earlier stays, by state. The mapping is never changed.
     """
 
     state: State
@@ -82,11 +85,11 @@ class Stay(NamedTuple):
 
 
 class Saves(NamedTuple):
-    """The inferences of a session that made no call.
+    """How many inferences of a session made no call.
 
     Attributes:
-        told: how many are already reported, or skipped because they save no call.
-        all: how many of these made no call while votes were up.
+        told: how many of them are already reported, or are not reported since no vote was up.
+        all: how many of these made no call while votes were up, and so saved the calls of a raise and a lowering.
     """
 
     told: int
@@ -98,10 +101,10 @@ _NO_SAVES = Saves(0, 0)
 
 @attrs.define(weakref_slot=False, repr=False, eq=False)
 class History:
-    """The history of a session. Other threads read it at any time, so values that belong together are one tuple.
+    """The history of a session. Other threads may read it at any time, so values that belong together are in one tuple.
 
     Attributes:
-        stay: the stay in the last noted state, with the times of earlier stays.
+        stay: the stay in the present state, with the times of earlier stays.
         calls: how many native calls were made.
         last_call, last_error: the last call, and the last failed call.
         saves: the inferences that made no call.
@@ -114,14 +117,14 @@ class History:
     saves: Saves = _NO_SAVES
 
     def called(self, call: LastCall, error: VoteRejected | None) -> None:
-        """Note a native call."""
+        """Record a native call."""
         self.calls += 1
         self.last_call = call
         if error is not None:
             self.last_error = LastError(call.time_us, kept(error))
 
     def moved(self, source: State, dest: State, now_us: int, cause: Cause) -> int:
-        """Note a transition; return how long the session was in the old state, or 0 if the state stays the same."""
+        """Record a transition; return how long the session was in the old state, or 0 if the state stays the same."""
         _, since_us, _, lasted_us = self.stay
         if source is dest:
             self.stay = Stay(dest, since_us, cause, lasted_us)
@@ -131,12 +134,12 @@ class History:
         return stayed_us
 
     def saved(self, begun: int) -> None:
-        """Note that the first ``begun`` inferences without a call are reported."""
+        """Record that the first ``begun`` inferences without a call are reported."""
         told, saves = self.saves
         self.saves = Saves(begun, saves + begun - told)
 
     def skip(self, begun: int) -> None:
-        """Note that the inferences which are not reported yet, up to ``begun``, have saved no call."""
+        """Record that the inferences up to ``begun`` that are not reported yet saved no call, and need no report."""
         self.saves = Saves(begun, self.saves.all)
 
 
@@ -144,26 +147,28 @@ class SessionRecord:
     """One session. ``Session`` is its public face.
 
     Args:
-        ring, recall: as for ``Gate``.
+        ring, recall: as in ``Gate``.
 
     Attributes:
         home: the parts that the controller's sessions share.
-        number, owner, device_id, core_ids: as for ``Session``.
+        number, owner, device_id, core_ids: as in ``Session``.
         state: the state of the session; the state machine writes it.
         epoch: the epoch of the link when its votes were cast.
         inits: how many ended INIT phases the reconciler has handled.
-        ledgers: the ledgers of its power config ids, by core id. The mapping is replaced, and never changed.
-        wish: its votes for settings of the process; ``ProcessSettings`` writes it.
-        failures: how often settling has failed in a row.
-        retry_us: no call is made for it before this time; 0 for no limit.
+        ledgers: the ledgers of its power config ids, by core id. The mapping is replaced as a whole, so any thread may
+            read it.
+        wish: its wish for the settings of the process; ``ProcessSettings`` sets it.
+        failures: how often settling the session has failed in a row.
+        retry_us: the time before which no call is made for the session; 0 for no limit.
         error: the last failed call; None after a success.
-        own: the profile of ``VoteController.session`` or ``Session.use``.
-        holds: the holds on it.
+        own: the session's own profile: the one of ``VoteController.session``, or of the last ``Session.use``.
+        holds: the holds on the session.
         decided_by: the hold or the cap that replaces its own profile.
         history: its calls, stays and saved calls.
         gate: its plan, counts, deadline and alarm.
         handle: a weak reference to its phases; the session is closed when they are garbage collected.
-        tickets: weak references to the tickets that have not ended; from the first ticket on a set of its own.
+        tickets: weak references to the tickets that have not ended. All sessions share one empty set until they have a
+            ticket.
     """
 
     __slots__ = (
@@ -241,12 +246,12 @@ class SessionRecord:
         return {"session": self.number, "owner": self.owner, "profile": self.plan.profile.name}
 
     def forget(self) -> None:
-        """Take no vote on the ids as known to be in force."""
+        """Put all votes on the ids in doubt, so that they are sent again."""
         for ledger in self.ledgers.values():
             ledger.forget()
 
     def disown(self) -> None:
-        """In a forked child: leave the ids to the parent."""
+        """In a forked child: forget the ids, which exist only in the parent."""
         self.state = State.DESTROYED
         self.holds = ()
         self.gate.disown()

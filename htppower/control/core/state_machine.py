@@ -1,8 +1,8 @@
 """The state machine of a session: its table, the state that it should have, and the next transition to that state.
 
-All sessions share one machine of ``transitions``. The calls of a transition are made in ``before``, so a failed call
-leaves the state as it was; ``lose`` makes no call. ``desired`` and ``next_step`` are pure functions: they take no lock,
-read no clock and make no call.
+All sessions share one machine of ``transitions``. The calls of a transition are made in ``before``, so after a failed
+call the state is unchanged; ``lose`` makes no call. ``desired`` and ``next_step`` are pure functions: they take no
+lock, read no clock and make no call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 
-# ``transitions`` writes six INFO records for each step. The records of other machines belong to the host and stay.
+# ``transitions`` writes six INFO records for each step, which are dropped. The records of other machines are the
+# host's, and stay.
 _NAME = "htppower"
 logging.getLogger("transitions.core").addFilter(lambda record: not _is_ours(record))
 # The causes of a lowering by an alarm: the sustain time is over, or the lowering runs in the background.
@@ -57,23 +58,23 @@ MEANINGS = {
 _LIVE = (State.UNVOTED, State.RAISED, State.LOWERED, State.UNKNOWN)
 
 TRANSITIONS = (
-    Row(Trigger.RAISE, (State.UNVOTED, State.LOWERED, State.UNKNOWN), State.RAISED, "cast the profile's votes"),
+    Row(Trigger.RAISE, (State.UNVOTED, State.LOWERED, State.UNKNOWN), State.RAISED, "send the profile's votes"),
     Row(
         Trigger.REVISE,
         (State.RAISED,),
         State.RAISED,
-        "cast other votes: a new profile, or votes that may be lost",
+        "send other votes: a new profile, or votes that may be lost",
     ),
-    Row(Trigger.LOWER, (State.RAISED, State.UNKNOWN), State.LOWERED, "cast the power state's votes"),
+    Row(Trigger.LOWER, (State.RAISED, State.UNKNOWN), State.LOWERED, "send the power state's votes"),
     Row(
         Trigger.LOWER_FURTHER,
         (State.LOWERED,),
         State.LOWERED,
-        "cast the votes of the second power state",
+        "send the votes of the second power state",
     ),
     Row(Trigger.LOSE, _LIVE, State.UNKNOWN, "a call failed, or the DSP restarted"),
     Row(Trigger.RELEASE, _LIVE, State.UNVOTED, "change to a profile without votes: destroy the ids"),
-    Row(Trigger.DESTROY, _LIVE, State.DESTROYED, "give back process-wide settings, destroy the ids"),
+    Row(Trigger.DESTROY, _LIVE, State.DESTROYED, "send the settings without the session's wishes, destroy the ids"),
 )
 
 
@@ -98,7 +99,7 @@ def desired(use: Use, plan: Plan, state: State, *, now_us: int) -> State:
         return state
     if not plan.casts:
         return State.UNVOTED
-    # An alarm that rings exactly at the deadline must lower, so < and not <=.
+    # An alarm that rings exactly at the deadline must lower the votes, so this is < and not <=.
     if use.busy or (now_us < use.deadline_us and (use.expected or state in (State.RAISED, State.UNKNOWN))):
         return State.RAISED
     return state if state is State.UNVOTED else State.LOWERED
@@ -114,10 +115,10 @@ def next_step(
     after_deinit: bool = False,
     further: bool = False,
 ) -> Step | None:
-    """Return the transition that brings a session nearer to its target; None at the target.
+    """Return the next transition on the way to the target state; None if the session is there.
 
-    ``differs``: whether a raised vote is not known to be in force; ``after_deinit``: whether the phase that ended last
-    was a DE-INIT; ``further``: whether lowered votes relax further now.
+    ``differs``: whether some vote of the raised profile is not known to be in force; ``after_deinit``: whether the
+    phase that ended last was a DE-INIT; ``further``: whether lowered votes are due to relax to the second power state.
     """
     if target is State.RAISED:
         if state is State.RAISED:
@@ -138,11 +139,11 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 
 class SessionMachine:
-    """Fires transitions. The line is held.
+    """Makes the transitions of sessions. The line is held.
 
     Args:
         cast: makes the calls of a step for a session; raises ``VoteRejected`` if one fails.
-        tell_saves: called with a session that is not raised, before its transition is reported.
+        tell_saves: reports the inferences without a call; called before a transition of a session that is not raised.
     """
 
     def __init__(
@@ -171,19 +172,20 @@ class SessionMachine:
         self._events = machine.events
 
     def make(self, session: SessionRecord, step: Step, cause: Cause, phase: Phase | None) -> VoteRejected | None:
-        """Make a step; if a call fails, the session is lost. Return the call that failed."""
+        """Make a step; if a call fails, the session becomes UNKNOWN. Return the call that failed."""
         trigger, source, gate = step.trigger, session.state, session.gate
         by_alarm = trigger is Trigger.LOWER and cause in _ALARM_CAUSES and phase is None
         deadline_us = gate.sustain.deadline_us if by_alarm else NO_DEADLINE
-        # After a change of profile, a hold, a cap or a close no sustain is pending, so the lowering can't be late.
+        # The lowering can't be late if no sustain time was running: after a change of profile, a hold, a cap or a
+        # close.
         is_due = deadline_us != NO_DEADLINE and not gate.closing
         late_us = gate.time.now_us - deadline_us if is_due else None
         try:
             self._events[trigger.name].trigger(session, step)
         except VoteRejected as error:
             failed = without_frames(error)
-            # ``transitions`` keeps the error in an object that its traceback refers to: a cycle that would keep the
-            # inputs of the inference alive.
+            # ``transitions`` keeps the error in an object, and its traceback refers to that object. This cycle would
+            # keep the inputs of the inference alive.
             error.__traceback__ = None
             self.lose(session, failed, cause, phase, trigger)
             return failed
@@ -210,7 +212,7 @@ class SessionMachine:
         self._moved(session, source, cause, trigger=Trigger.LOSE, phase=phase, error=failed, attempted=attempted)
 
     def _moved(self, session: SessionRecord, source: State, cause: Cause, **told: Any) -> None:
-        """Note and report a transition; ``told`` has further fields of the event."""
+        """Record and report a transition; ``told`` has the other fields of its event."""
         if session.state is not State.RAISED:
             self._tell_saves(session)
         lasted_us = session.history.moved(source, session.state, session.gate.time.now_us, cause)

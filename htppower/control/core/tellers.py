@@ -1,4 +1,4 @@
-"""Reports the events of a session other than transitions: saved calls, learnt times, missing votes."""
+"""Reports what happened to a session besides its transitions: saved calls, learnt sustain times and missing votes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def tell_saves(session: SessionRecord) -> None:
     if session.gate.plan.casts:
         begun = session.gate.begun
         inferences = begun - session.history.saves.told
-        # Negative if an inference was counted just before it waited for a call; later inferences make up for that.
+        # This may be negative: an inference counts as one without a call until it waits for a call. Later inferences
+        # make up for the difference.
         if inferences > 0:
             calls = 2 * inferences * len(session.core_ids)
             session.home.events.tell(CallsSaved, session, inferences=inferences, calls=calls)
@@ -27,7 +28,7 @@ def tell_saves(session: SessionRecord) -> None:
 
 
 def tell_learnt(session: SessionRecord, learning: Learning) -> None:
-    """Report that a session has learnt another sustain time, or another time until its votes relax further."""
+    """Report that a session has learnt another sustain time, or another time until its second power state."""
     for learners, further in learning.all_learners():
         with session.gate.lock:
             change = learners.take_change()

@@ -1,4 +1,4 @@
-"""Work on a thread of its own, such as writing a file, which may wait for the disk."""
+"""Work that may wait for the disk, such as writing a file, on a separate thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class BackgroundWork:
-    """Does some work a while after the first request; requests until then are served by the same run.
+    """Runs some work a certain time after the first request; all requests up to then are served by this one run.
 
     Args:
         work: the work. A request during a run starts another run.
@@ -23,7 +23,7 @@ class BackgroundWork:
         pause_us: the shortest time from the begin of a run to the begin of the next, and from now to the first.
 
     Attributes:
-        asked: whether a run is due. It may be read without a lock.
+        asked: whether a run has been requested and not begun. It may be read without a lock.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class BackgroundWork:
                 self.asked = self._alarm is not None
 
     def do(self, action: Callable[[], object], timeout_s: float) -> bool:
-        """Run something else on the thread now; return whether it is done within the timeout, in seconds."""
+        """Run an action on the thread now; return whether it has ended within the timeout, in seconds."""
         self._worker.post(action)
         return self._worker.flush(timeout_s)
 
@@ -62,12 +62,12 @@ class BackgroundWork:
                 self._time.cancel(self._alarm)
 
     def close(self) -> None:
-        """Stop, and end the thread once it has run everything that was posted. Closing twice is fine."""
+        """Stop, and end the thread once it has run everything that was posted. Closing twice has no effect."""
         self.stop()
         self._worker.close()
 
     def disown(self) -> None:
-        """In a forked child, which lacks the thread, start no run."""
+        """In a forked child, start no run, since the thread exists only in the parent."""
         self._lock = whole_lock()
         self._closed = True
 

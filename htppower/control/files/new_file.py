@@ -1,7 +1,7 @@
 """A file that is written under a temporary name and then moved to its path, so that no reader sees half a file.
 
 Locks (``flock``) show other writers, of this process or another, that a file is in use. Other users may write into the
-folder, as into ``/tmp``: no link is followed, neither at the path nor at the temporary name.
+folder, as into ``/tmp``: so no link is followed, neither at the path nor at the temporary name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from htppower.profiles.regular_file import NotRegular, read_regular_file
 
 try:
     import fcntl
-except ImportError:  # Windows: an open file can be neither renamed nor removed there, so no lock is needed
+except ImportError:  # None on Windows: an open file can be neither renamed nor removed there, so no lock is needed
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -32,18 +32,20 @@ class NewFile:
     """A new file with a temporary name in the folder of its path; ``put`` moves it to the path.
 
     The temporary name is ``.NAME.new``, or ``.NAME.new2`` and so on if others write at the same time. The file is
-    locked: a file of such a name without a lock was left by a killed process, and is replaced.
+    locked: if a file of such a name has no lock, a killed process has left it, and it is replaced.
 
     Args:
         path: where the file goes. A link there is replaced, and its target is left alone.
         data: the content.
-        lasting: wait until the disk has the data. Otherwise a loss of power may destroy both this file and the old one.
-        mode: the permissions; None for the default of the process.
+        lasting: wait until the data is on the disk. Otherwise a loss of power may destroy both this file and the old
+            file.
+        mode: the permissions; None for the process's default.
         names: how many temporary names are tried.
 
     Raises:
-        OSError: the file can't be written, with this path; the old file stays as it is. ``put`` raises it, too. The
-            TimeoutError of a host's signal handler, which has no number, is raised as it is.
+        OSError: the file can't be written, and the error names this path; the old file is unchanged. ``put`` raises
+            this error, too. A TimeoutError that a host's signal handler raises (it has no ``errno``) is passed on
+            unchanged.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class NewFile:
                 os.fsync(self._file.fileno())
 
     def put(self) -> FileIO:
-        """Move the file to its path; return it, open to read and write."""
+        """Move the file to its path, and return it open for reading and writing."""
         with self._discarded_on_error():
             if _WINDOWS:
                 self._file.close()
@@ -80,7 +82,7 @@ class NewFile:
 
     @contextlib.contextmanager
     def _discarded_on_error(self) -> Iterator[None]:
-        """If an OSError is raised, discard the file, and let the error name the path."""
+        """If an OSError is raised, discard the file, and put the path into the error."""
         try:
             yield
         except OSError as error:
@@ -93,12 +95,12 @@ class NewFile:
 
 
 def put_in_place(path: _Path, data: bytes, *, lasting: bool = False) -> FileIO:
-    """Replace the file at a path with a ``NewFile``, with its errors; return it, open to read and write."""
+    """Replace the file at a path with a ``NewFile``, raising its errors, and return it open for reading and writing."""
     return NewFile(path, data, lasting=lasting).put()
 
 
 def write_all(file: FileIO, data: bytes) -> None:
-    """Write data at the position of a file; a full disk may take a part before it raises an OSError."""
+    """Write data at the position of a file; on a full disk a part may be written before an OSError is raised."""
     left = memoryview(data)
     while left:
         left = left[os.write(file.fileno(), left) :]
@@ -159,8 +161,8 @@ def _lock(file: FileIO) -> bool:
             return False
         except OSError as error:
             if error.errno is None:
-                raise  # the time limit of a host
-            # A file system without locks.
+                raise  # the time limit of a host, which is not an error of the file
+            # The file system has no locks, so the file counts as not locked.
     return True
 
 
@@ -178,7 +180,8 @@ def _made_beside(path: Path, names: int) -> tuple[Path, FileIO]:
             file = FileIO(name, "x+")
         except FileExistsError:
             continue
-        # Before it was locked, another writer may have removed it as left by a killed process.
+        # Between its creation and its lock, another writer may have removed the file, as if a killed process had left
+        # it.
         with contextlib.ExitStack() as unused:
             unused.callback(file.close)
             if _lock(file) and is_at(name, file):

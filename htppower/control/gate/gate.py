@@ -1,10 +1,10 @@
-"""The gate of a session: counts its phases, and says whether a phase may begin without a call.
+"""The gate of a session: counts its phases, and decides whether a phase may begin without a call.
 
-An inference inside a sustain window costs a lock, a counter and a clock read. It makes no call, touches no timer and
-takes no lock but the gate's. Everything else goes through the reconciler.
+An inference inside the sustain time costs a lock, a counter and a clock read. It makes no call, changes no timer and
+takes no lock but the gate's. In all other cases the reconciler settles the session.
 
-A running phase holds a token (``tokens``). If a phase never ends, its token is garbage collected, and the gate counts
-that as the end.
+A running phase holds a token (``tokens``). If a phase is dropped without its end, its token is garbage collected, and
+the gate counts this as the end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Gate:
-    """Counts the phases of one session, and says whether a phase may begin without a call.
+    """Counts the phases of one session, and decides whether a phase may begin without a call.
 
     ``phases.blocks`` and ``phases.async_blocks`` read and write the fields themselves: another method call on the hot
     path would double its cost.
@@ -47,10 +47,10 @@ class Gate:
         open: whether a phase may begin without a call.
         tokens: the tokens of the phases.
         saved: how many inferences have ended that did not wait for a call.
-        unsaved: how many inferences have ended that waited, or were garbage collected.
-        cold_starts: the inferences that waited for a call, including those that run.
+        unsaved: how many inferences have ended that waited for a call, or whose token was garbage collected.
+        cold_starts: the counts of the inferences that waited for a call, including those that still run.
         plan: what the session casts.
-        sustain: when its votes come down, with the alarm for that.
+        sustain: when its votes come down, and the alarm for this.
         learning: what the session learns and predicts; None for most sessions.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
@@ -104,12 +104,14 @@ class Gate:
 
     @property
     def begun(self) -> int:
-        """How many inferences have begun that needed no call, neither as they began nor ahead of that.
+        """How many inferences have begun without a call: neither at their begin nor by a raise ahead.
 
-        An inference counts until it waits: the number may fall again by those that are about to.
+        An inference counts until it waits for a call. So the number falls again by the inferences that wait a moment
+        later.
         """
         with self.lock:
-            # No Python function is called here for an idle session: the interpreter would let other threads run.
+            # For an idle session this block calls no Python function: in a function call the interpreter may let other
+            # threads run.
             tokens, learning, begun = self.tokens, self.learning, self.saved
             if learning is not None:
                 begun -= learning.ahead.found_up
@@ -127,14 +129,14 @@ class Gate:
     def counts(self) -> tuple[int, int, int | None, int]:
         """Return ``in_flight``, ``begun``, when an idle session's votes come down, and ``inferences``, at one time.
 
-        The third is None if no alarm is armed.
+        The third value is None if no alarm is armed.
         """
         with self.lock:
             tokens, sustain, ended = self.tokens, self.sustain, self.saved + self.unsaved
             in_flight = tokens.made - len(tokens.idle)
             if in_flight:
                 return in_flight, self.begun, None, ended + in_flight
-            # No Python function is called here either.
+            # No Python function is called here, for the reason given in ``begun``.
             found_up = 0 if self.learning is None else self.learning.ahead.found_up
             deadline_us = max(sustain.ended_ns // 1000 + sustain.us, sustain.until_us)
             return 0, self.saved - found_up, None if sustain.alarm is None else deadline_us, ended
@@ -145,7 +147,7 @@ class Gate:
             self.cold_starts = self.cold_starts.after(wait_us)
 
     def use(self) -> Use:
-        """Return how the session is used."""
+        """Return how the session is used now."""
         with self.lock:
             busy = self.tokens.busy()
             if busy and not self.closing:
@@ -154,14 +156,15 @@ class Gate:
             return Use(self.closing, busy, *self.sustain.ends())
 
     def use_plan(self, plan: Plan, *, ends_sustain: bool = False) -> None:
-        """Use another plan, and shut the gate; the deadline stays, or a pending sustain ends.
+        """Use another plan, and shut the gate; the deadline stays, or, with ``ends_sustain``, the sustain time ends.
 
-        All under one lock: an inference that ends in between would be sustained for the time of the old plan.
+        All of this is under one lock: if an inference ended in between, its votes would stay up for the time of the old
+        plan.
         """
         with self.lock:
             self.open = False
             if self.learning is not None:
-                # A hint may be forgotten with the gap, which moves the deadline.
+                # Before the deadline is changed: ending the gap may forget a hint, which moves the deadline.
                 self.learning.break_gap()
             if ends_sustain:
                 self.sustain.end()
@@ -178,7 +181,7 @@ class Gate:
         self.sustain.set_time(first_us(plan.after_inference_us) if us is None else us, deadline_us)
 
     def _learn(self) -> Learning:
-        """Return what the session learns; from now on its inferences are timed."""
+        """Return the learning of the session, made if needed; from now on its inferences are timed."""
         if self.learning is None:
             self.learning = Learning(
                 self._session, self.plan, self.time, self.tokens, self.sustain, self.raise_ahead, self._recall
@@ -192,12 +195,12 @@ class Gate:
                 self._learn().gaps.record = record
 
     def token(self) -> Token:
-        """Return a new token. The inference that holds it counts from now on."""
+        """Return a new token. From now on the inference that holds it counts as running."""
         with self.lock:
             return self.tokens.make()
 
     def prepare(self, phase: Phase) -> Token:
-        """Return a new token for INIT or DE-INIT, which counts from now on."""
+        """Return a new token for INIT or DE-INIT. From now on that phase counts as running."""
         with self.lock:
             if self.learning is not None:
                 self.learning.break_gap()
@@ -206,7 +209,7 @@ class Gate:
     def drop(self, token: Token) -> None:
         """Forget the token of an inference that does not begin. It is not used again.
 
-        The traceback of the error may keep it alive for long, and so a phase that holds it.
+        The token is not left to the garbage collector: the traceback of the error may keep it alive for long.
         """
         with self.lock:
             self.tokens.drop(token)
@@ -214,7 +217,7 @@ class Gate:
                 self.learning.drop()
 
     def end(self, token: Token) -> bool:
-        """End an inference; return whether the votes may have to change now."""
+        """End an inference; return whether the session must be settled now."""
         with self.lock:
             self._end(token)
             return self.must_lower()
@@ -229,7 +232,8 @@ class Gate:
             self.saved += 1
         tokens, learning = self.tokens, self.learning
         last = len(tokens.idle) + 1 >= tokens.made
-        # Also if other inferences are counted: one that waits for its votes may never begin.
+        # The deadline is set even if other inferences are counted: an inference that waits for its votes may never
+        # begin.
         self.sustain.end_inference()
         idle = last and not tokens.preparing
         if learning is not None and learning.gaps.end(token, self.sustain.ended_ns, waited, idle):
@@ -246,7 +250,8 @@ class Gate:
         if self.learning is not None:
             self.learning.break_gap()
         if phase is Phase.INIT:
-            # If an exception comes next, the phase is counted twice, which costs a call.
+            # If an exception interrupts this thread after the next line, the phase is counted twice. That costs one
+            # call, no more.
             self.inits += 1
             self.sustain.end_init(self.plan.after_init_us)
         else:
@@ -270,7 +275,7 @@ class Gate:
             return plan.casts or not self.open
 
     def moved(self, trigger: Trigger) -> None:
-        """Note a transition; the line is held."""
+        """Record a transition; the line is held."""
         if self.learning is not None:
             with self.lock:
                 self.learning.moved(trigger)
@@ -281,7 +286,7 @@ class Gate:
             self.open = not self.closing
 
     def open_if_busy(self) -> bool:
-        """Let phases begin without a call if one runs; return whether one does."""
+        """Let phases begin without a call if one runs; return whether a phase runs."""
         with self.lock:
             self.open = not self.closing and self.tokens.busy()
             return self.open
@@ -294,8 +299,8 @@ class Gate:
     def shut_if_idle(self, deadline_us: int) -> bool:
         """Shut the gate and return True, unless a phase runs or has renewed the deadline.
 
-        A phase takes its token first and then looks whether the gate is open. The gate does it the other way round. So
-        one of the two sees the other.
+        A phase takes its token first, and then checks whether the gate is open. This method shuts the gate first, and
+        then checks the tokens. So at least one of the two notices the other.
         """
         with self.lock:
             was_open, self.open = self.open, False
@@ -305,7 +310,7 @@ class Gate:
             return True
 
     def close(self) -> None:
-        """Begin no phase from now on, and run no timer."""
+        """Let no further phase begin, and stop the timer."""
         with self.lock:
             self.closing = True
             self.open = False
@@ -314,14 +319,17 @@ class Gate:
                 self.learning.close()
 
     def disown(self) -> None:
-        """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
+        """In a forked child: let phases run without calls.
+
+        The lock is a new one, since a thread of the parent may have held the old one.
+        """
         self.lock = make_gate_lock()
         self.open = True
         self.sustain.disown()
         self.learning = None
 
     def relax_further(self) -> bool:
-        """Return whether lowered votes relax further now; if they do later, arm an alarm."""
+        """Return whether lowered votes relax to the second power state now; if they do so later, arm an alarm."""
         with self.lock:
             due_us = None if self.learning is None else self.learning.second.due_us
             if due_us is None or self.closing or self.tokens.busy():
@@ -334,7 +342,7 @@ class Gate:
             return self.closing or self.sustain.arm(self, cause)
 
     def expect(self, in_us: int | None, every_us: int | None) -> bool:
-        """Take a hint of when inferences begin; return whether the votes may have to change now."""
+        """Take a hint when inferences begin; return whether the session must be settled now."""
         with self.lock:
             if self.closing:
                 return False
@@ -342,7 +350,7 @@ class Gate:
             return self.must_lower()
 
     def raise_ahead(self) -> None:
-        """Raise the votes for a predicted inference; the alarm for that rings."""
+        """Raise the votes for a predicted inference; its alarm calls this."""
         with self.lock:
             learning, idle = self.learning, not (self.tokens.busy() or self.closing)
             raises = learning is not None and idle and learning.ahead.raise_now(up=self.open)
@@ -352,7 +360,7 @@ class Gate:
     def __call__(self) -> None:
         """Count phases as ended if their tokens were garbage collected.
 
-        The gate itself is what runs then: a bound method for each session would take more memory.
+        The gate itself is the callback of its tokens: a bound method for each session would take more memory.
         """
         with self.lock:
             lost = self.tokens.count_lost()

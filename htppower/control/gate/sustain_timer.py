@@ -1,4 +1,4 @@
-"""The sustain time of a session: when its votes come down, and the alarm for that."""
+"""The sustain time of a session: when its votes come down, and the alarm for this."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from htppower.control.time.base import Time
     from htppower.events import Cause
 
-# No phase ends before 0, and a deadline is set in whole microseconds.
+# Before every end of a phase.
 _NEVER = -1
-# The deadline after a sustain was ended: before all others.
+# The deadline once a sustain time was ended early: it is before all other times.
 NO_DEADLINE = -1
 
 
 class Rung(Protocol):
-    """The gate, as the alarm of a sustain time calls it."""
+    """The method of the gate that the alarm of a sustain time calls."""
 
     def rang(self, at_us: int, cause: Cause) -> None:
         """Settle the session: its alarm has rung."""
 
 
 class SustainTimer:
-    """Says when the votes of one session come down, and arms the alarm for that. The lock of its gate is held.
+    """Knows when the votes of one session come down, and arms the alarm for this. The lock of its gate is held.
 
     ``phases.blocks`` reads and writes the fields itself: another method call on the hot path would double its cost.
     ``learning`` sets ``us`` and ``until_us``.
@@ -34,11 +34,13 @@ class SustainTimer:
         time: clock and alarms.
 
     Attributes:
-        ended_ns: when the last inference ended. Setting a deadline changes this, too.
-        us: how long votes stay up after that.
-        until_us: until when votes stay up for a predicted inference, or ``NO_DEADLINE``.
-        alarm, alarm_us: the alarm that is armed, or None, and when it rings.
-        covered: whether the alarm rings by the deadline of every inference that ends from now on.
+        ended_ns: when the last inference ended. Setting ``deadline_us`` changes it, too: the deadline is this time plus
+            ``us``.
+        us: how long votes stay up after ``ended_ns``.
+        until_us: the time until which votes stay up for a predicted inference, or ``NO_DEADLINE``.
+        alarm, alarm_us: the alarm that is armed, or None; and when it rings.
+        covered: whether the armed alarm rings in time for every inference that ends from now on, so that none is armed
+            for it.
     """
 
     __slots__ = ("_deinit_ns", "_session", "_time", "alarm", "alarm_us", "covered", "ended_ns", "until_us", "us")
@@ -46,7 +48,8 @@ class SustainTimer:
     def __init__(self, session: object, time: Time) -> None:
         self._session = session
         self._time = time
-        # Equal to ended_ns if a DE-INIT has set the deadline. An inference that ends later only changes ended_ns.
+        # Equal to ``ended_ns`` as long as a DE-INIT was the last phase to end: an inference that ends later changes
+        # only ``ended_ns``.
         self._deinit_ns = _NEVER
         self.ended_ns = self.us = 0
         self.until_us = NO_DEADLINE
@@ -64,7 +67,8 @@ class SustainTimer:
         self._put(deadline_us, after_deinit=self.after_deinit)
 
     def _put(self, deadline_us: int, *, after_deinit: bool) -> None:
-        # The last nanosecond tells a DE-INIT from an inference that ends in the same microsecond.
+        # The last digit of the nanoseconds marks a DE-INIT: an inference that ends in the same microsecond has another
+        # value.
         ended_ns = (deadline_us - self.us) * 1000 + after_deinit
         self._deinit_ns = ended_ns if after_deinit else _NEVER
         self.ended_ns = ended_ns
@@ -75,11 +79,11 @@ class SustainTimer:
         return self._deinit_ns == self.ended_ns
 
     def ends(self) -> tuple[int, bool, bool]:
-        """Return the deadline, whether a DE-INIT has set it, and whether votes are up for a predicted inference."""
+        """Return the deadline, whether a DE-INIT has set it, and whether votes stay up for a predicted inference."""
         return self.deadline_us, self.after_deinit, self.until_us != NO_DEADLINE
 
     def set_time(self, us: int, deadline_us: int) -> None:
-        """Keep votes up for this time after later inferences; the votes that are up now come down at the deadline."""
+        """Keep votes up for this time after later inferences; the deadline of the votes that are up now stays."""
         self.covered = False
         self.us = us
         self.deadline_us = deadline_us
@@ -97,7 +101,7 @@ class SustainTimer:
         self._put(self._time.now_us, after_deinit=True)
 
     def end(self) -> None:
-        """End a pending sustain."""
+        """End the sustain time now, and cancel its alarm."""
         self.deadline_us = NO_DEADLINE
         self.disarm()
 
@@ -106,7 +110,7 @@ class SustainTimer:
         deadline_us = self.deadline_us
         ringing = self.alarm is not None and self.alarm_us <= deadline_us
         if not ringing and not self.set_alarm(gate, deadline_us, cause):
-            # Better lowered too early than never.
+            # Without an alarm no later step would lower the votes. So they are lowered now, too early.
             self.deadline_us = min(deadline_us, self._time.now_us)
             return False
         self.covered = self.alarm_us <= self._time.now_us + self.us
@@ -128,19 +132,22 @@ class SustainTimer:
             self._time.cancel(alarm)
 
     def rang(self, at_us: int) -> None:
-        """Note that an alarm rings."""
+        """Record that an alarm has rung."""
         if self.alarm is not None and self.alarm_us == at_us:
             self.alarm, self.covered = None, False
 
     def disown(self) -> None:
         """In a forked child: arm no alarm."""
-        # The timer itself stands for an alarm that never rings, so no other alarm is armed.
+        # Any object that is not None counts as an armed alarm. This one never rings, so no real alarm is armed.
         self.alarm, self.alarm_us, self.covered = self, NO_DEADLINE, True
         self.until_us = NO_DEADLINE
 
 
 class _Ring:
-    """The action of an alarm. A partial of a method would take four times the memory in every session in a window."""
+    """The action of an alarm.
+
+    A partial of a method would take four times the memory, in each session whose sustain time runs.
+    """
 
     __slots__ = ("_at_us", "_cause", "_gate")
 

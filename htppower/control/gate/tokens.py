@@ -1,7 +1,7 @@
 """Tokens: each running phase of a session holds one.
 
-A session is idle if no phase holds a token. A phase may never end: it was dropped, or an exception such as Ctrl-C hit
-it in the wrong place. Then its token is garbage collected, which ends the phase.
+A session is idle if no phase holds a token. A phase may never be ended: its object was dropped, or an exception such as
+Ctrl-C interrupted its end. Then its token is garbage collected, and this ends the phase.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from htppower.control.time.base import Time
     from htppower.events import Phase
 
-# INIT and DE-INIT phases that run, with their tokens.
+# The INIT and DE-INIT phases that run, each with a reference to its token.
 Preparing: TypeAlias = "tuple[tuple[Phase, weakref.ref[Token]], ...]"
 
-# The begin of an inference that was not timed: no clock of ours shows this.
+# Stands for the begin of an inference that was not timed. No clock here has a negative time.
 NOT_TIMED = -1
 
 
 class Token:
-    """Stands for one running phase.
+    """A token: the phase that holds it is running.
 
     Attributes:
         home: the list that holds the token when no inference does.
-        reference: of an inference, the reference whose callback tells the gate that the token is gone. The garbage
-            collector clears it first: a finalizer may still give the token back.
-        waited: whether the inference has waited for a call as it began.
+        reference: the weak reference whose callback reports to the gate that the token is gone; only tokens of
+            inferences have it. The garbage collector clears it first: a finalizer may still give the token back.
+        waited: whether the inference has waited for a call at its begin.
         begun_ns: when the inference began, if begins are timed; else NOT_TIMED.
-        within: if begins are timed, the INIT and DE-INIT phases that ran as the inference began.
+        within: if begins are timed, the INIT and DE-INIT phases that were running when the inference began.
     """
 
     __slots__ = ("__weakref__", "begun_ns", "home", "reference", "waited", "within")
@@ -49,15 +49,15 @@ class Token:
 class Tokens:
     """The tokens of one session, and which phases hold them.
 
-    The lock of its gate is held, but a phase takes an idle token without it.
+    The lock of the session's gate is held. Only taking an idle token needs no lock.
 
     Args:
-        time: runs ``count`` soon after a token is gone.
-        count: counts the tokens that are gone; the gate.
+        time: calls ``count`` soon after a token was garbage collected.
+        count: counts the tokens that are gone: the gate of the session.
 
     Attributes:
-        idle: the tokens that no inference holds; the home of every token.
-        made: how many tokens of inferences there are.
+        idle: the tokens that no inference holds. An inference that ends puts its token back here.
+        made: how many tokens for inferences exist, idle or held.
         preparing: the INIT and DE-INIT phases that run, with their tokens.
     """
 
@@ -70,7 +70,7 @@ class Tokens:
         self.made = 0
         self.preparing: Preparing = ()
         self._references: tuple[weakref.ref[Token], ...] = ()
-        # The callback of every reference, made with the first token.
+        # The callback of every reference; it is made with the first token.
         self._count_soon: Callable[[weakref.ref[Token]], object] | None = None
 
     @property
@@ -93,7 +93,7 @@ class Tokens:
         return min(timed, key=lambda token: token.begun_ns, default=None)
 
     def make(self) -> Token:
-        """Return a new token. The inference that holds it counts from now on."""
+        """Return a new token. From now on the inference that holds it counts as running."""
         made = Token(self.idle)
         made.reference = self._refer(made)
         self._references = (*self._references, made.reference)
@@ -101,9 +101,10 @@ class Tokens:
         return made
 
     def prepare(self, phase: Phase) -> Token:
-        """Return a new token for INIT or DE-INIT, which counts from now on."""
+        """Return a new token for INIT or DE-INIT. From now on that phase counts as running."""
         made = Token([])
-        # Nothing else holds this reference: once the phase has ended, the callback does not run.
+        # This tuple has the only reference to the weak reference. So once the phase has ended, the callback does not
+        # run any more.
         self.preparing = (*self.preparing, (phase, self._refer(made)))
         return made
 
@@ -121,7 +122,8 @@ class Tokens:
         before, live = self.made, list(self._live())
         self._references = tuple(each for each in self._references if each() is not None)
         self.made = len(live)
-        # A phase that begins may take a token from either list, but takes each token only once.
+        # While this runs, a phase that begins may take a token from the old list or the new one. No token is taken
+        # twice, since each token is in one list at a time.
         earlier, self.idle = self.idle, []
         for token in live:
             token.home = self.idle
@@ -143,7 +145,7 @@ class Tokens:
 
     def _refer(self, token: Token) -> weakref.ref[Token]:
         if self._count_soon is None:
-            # C functions only: no exception can hit the callback. A partial would take twice the memory.
+            # Only C functions, so that no exception can interrupt the callback. A partial would take twice the memory.
             self._count_soon = types.MethodType(self._time.call_soon, self._count)
         return weakref.ref(token, self._count_soon)
 
@@ -157,14 +159,14 @@ def _pop(tokens: list[Token]) -> Token | None:
 
 
 class Use(NamedTuple):
-    """How a session is used.
+    """How a session is used at one moment.
 
     Attributes:
-        closing: whether it is being closed.
-        busy: whether a phase runs. If one does, and the session is not being closed, the rest has no meaning.
+        closing: whether the session is being closed.
+        busy: whether a phase runs. If so, and the session is not being closed, the other fields have no meaning.
         deadline_us: when its votes come down.
         after_deinit: whether a DE-INIT was the last phase to end.
-        expected: whether its votes are up for a predicted inference.
+        expected: whether its votes stay up for a predicted inference.
     """
 
     closing: bool

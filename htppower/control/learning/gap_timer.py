@@ -14,28 +14,29 @@ if TYPE_CHECKING:
     from htppower.control.learning.raise_ahead import RaiseAhead
     from htppower.control.plans.plans import Plan
 
-# Called with the session and its plan, begin and end of an inference in ns, and whether it waited for its votes.
+# The function that records an inference. It gets the session and its plan, begin and end in ns, and whether the
+# inference waited for its votes.
 Record: TypeAlias = "Callable[[Any, int, int, bool], object]"
-# Later than every begin.
+# Stands for a time after every begin.
 _LATE = 1 << 62
-# The hot path collects so many short gaps before the session learns from them.
+# The hot path collects this many short gaps before the session learns from them, all at once.
 _TOGETHER = 64
 
 
 class GapTimer:
     """Times the gaps between the inferences of one session. The lock of its gate is held.
 
-    A gap lasts from the end of the last inference to the first begin after it. It teaches nothing if INIT or DE-INIT
-    runs in it, or if the profile changes.
+    A gap lasts from the end of the last inference to the first begin after it. The session does not learn from a gap in
+    which INIT or DE-INIT runs, or the profile changes.
 
     Args:
         tokens: the tokens of the session's phases.
-        ahead: notes the begins, if it predicts.
+        ahead: gets the begins, if it predicts inferences.
 
     Attributes:
         learners: learn the sustain time from the gaps.
         record: called with each inference that ends, or None.
-        label: the session and its plan, for ``record``.
+        label: the session and its plan, which ``record`` gets.
     """
 
     def __init__(self, tokens: Tokens, ahead: RaiseAhead, learners: Learners) -> None:
@@ -43,12 +44,13 @@ class GapTimer:
         self._ahead = ahead
         self.learners = learners
         self._short_gaps_ns = learners.short_gaps_ns
-        # The first begin since the session was idle, and whether it ends a gap that was not learnt from yet. A begin
-        # within INIT or DE-INIT ends none, nor does a begin next to an inference that was not timed.
+        # The first begin since the session was idle, and whether it ends a gap from which the session has not learnt
+        # yet. A begin within INIT or DE-INIT does not end a gap, and neither does a begin while an inference runs that
+        # was not timed.
         self._first_ns = NOT_TIMED if tokens.in_flight else _LATE
         self._ends_gap = False
         self._idle_ns = _LATE
-        # A gap shorter than this needs nothing but an append to the list.
+        # A gap shorter than this is only appended to the list.
         self._hot_ns = 0
         self.record: Record | None = None
         self.label: tuple[Any, Plan] | None = None
@@ -59,14 +61,14 @@ class GapTimer:
         return None if self._idle_ns == _LATE else self._idle_ns // 1000
 
     def end(self, token: Token, ended_ns: int, waited: bool, last: bool) -> bool:
-        """Note the end of an inference; return whether to choose the timeout of a gap.
+        """Record the end of an inference; return whether a gap begins whose timeout must be chosen.
 
         ``last``: whether the session is idle now.
         """
         begun_ns, token.begun_ns = token.begun_ns, NOT_TIMED
         if self.record is not None and begun_ns != NOT_TIMED:
             self.record(self.label, begun_ns, ended_ns, waited)
-        # The hot path comes first.
+        # The usual case comes first, since this is the hot path.
         gap_ns = begun_ns - self._idle_ns
         if last and 0 <= gap_ns < self._hot_ns:
             self._idle_ns = ended_ns
@@ -89,7 +91,10 @@ class GapTimer:
         return learns or self._ahead.lead_us > 0
 
     def end_gap(self) -> None:
-        """Learn from the current gap if an inference has begun. It may wait for its votes now, or never end."""
+        """Learn from the current gap if an inference has begun.
+
+        That inference may still wait for its votes, or never end.
+        """
         first = self._tokens.first()
         if first is not None:
             self._note_begin(first.begun_ns, ends_gap=not first.within)
@@ -98,7 +103,7 @@ class GapTimer:
             self._first_ns = _LATE
 
     def break_gap(self) -> None:
-        """Learn from the current gap as ``end_gap`` does, and nothing from the time until the next inference."""
+        """Learn from the current gap as ``end_gap`` does, but not from the time between now and the next inference."""
         self.end_gap()
         self._idle_ns = _LATE
         self._hot_ns = 0
@@ -106,14 +111,17 @@ class GapTimer:
             learner.forget_hint()
 
     def predict(self) -> None:
-        """Note all begins from now on, and the begin that has ended the last gap, if its inference still runs."""
+        """Pass all later begins to ``ahead``, and the begin that ended the last gap, if its inference still runs."""
         if not self._ahead.predicts and not self._ends_gap and self._first_ns not in (_LATE, NOT_TIMED):
             self._ahead.began(self._first_ns // 1000, waited=True)
         self._ahead.predicts = True
         self._hot_ns = 0
 
     def miss(self, inferences: int, now_ns: int) -> None:
-        """Note that inferences were garbage collected: when they began is unknown, so no begin next to them counts."""
+        """Record that inferences were garbage collected.
+
+        It is unknown when they began, so begins while they ran do not count.
+        """
         self._note_begin(NOT_TIMED, ends_gap=False)
         self._ahead.end(right=True)
         if self.record is not None:

@@ -1,4 +1,4 @@
-"""One time of a session: fixed by the profile, or learnt."""
+"""One time of a session, such as its sustain time: fixed by the profile, or learnt."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 
 class Learners:
-    """Learns one time of a session, with one learner for each profile: after a hold, the learning goes on.
+    """Learns one time of a session, with one learner for each profile: so after a hold the earlier learner continues.
 
     The lock of the session's gate is held.
 
     Args:
         session: the record of the session.
         recall: returns a learner that continues with the learnt times of a profile (``Learnt.make``), or is None.
-        further: whether this is the time until lowered votes relax further.
+        further: whether this is the time until the second power state, and not the sustain time.
 
     Attributes:
-        short_gaps_ns: gaps shorter than the timeout. They change sums only, so the hot path just appends them here.
+        short_gaps_ns: gaps shorter than the timeout. They change only sums, so the hot path appends them here, and they
+            are counted later.
     """
 
     def __init__(self, session: object, recall: Callable[..., Learner] | None, *, further: bool) -> None:
@@ -40,17 +41,17 @@ class Learners:
         self.short_gaps_ns: list[int] = []
 
     def use(self, plan: Plan, sustain: Sustain | None) -> None:
-        """Use the time of another plan, or none."""
+        """Use the time of another plan; with None, use no time."""
         self.sum_up()
         self._learner = self._fixed_us = None
         if not isinstance(sustain, Adaptive):
             self._fixed_us = sustain
             return
         key = plan.profile.name, sustain
+        # Taken out here and put back below, so that the profile in use is the last one.
         learner = self._kept.pop(key, None)
         if learner is None and self._recall is not None:
             learner = self._recall(self._session, plan, sustain, further=self._further)
-        # The profile that was used last comes last.
         self._kept[key] = self._learner = learner = learner or make_learner(sustain)
         self._told_us = learner.learnt_us
 
@@ -62,20 +63,20 @@ class Learners:
 
     @property
     def time_out_us(self) -> int | None:
-        """The timeout of the next gap; None if there is none."""
+        """The timeout of the next gap; None if the plan has no such time."""
         return self._fixed_us if self._learner is None else self._learner.time_out_us
 
     def sum_up(self) -> None:
-        """Learn from the gaps that the hot path has appended."""
+        """Learn from the gaps in ``short_gaps_ns``."""
         if self._learner is not None and self.short_gaps_ns:
             gaps_us = [gap_ns // 1000 for gap_ns in self.short_gaps_ns]
             self.short_gaps_ns.clear()
             self._learner.learn_within(gaps_us)
 
     def take_change(self) -> tuple[int, int, Savings] | None:
-        """Return the time that was told last, the time now, and what the choices cost; None if nothing has changed.
+        """Return the time that was reported last, the present time, and what the choices cost; None without a change.
 
-        The time now counts as told.
+        The present time then counts as reported.
         """
         learner, before_us = self.current, self._told_us
         if learner is None or learner.learnt_us == before_us:
@@ -84,9 +85,9 @@ class Learners:
         return before_us, self._told_us, learner.savings()
 
     def states(self) -> list[tuple[str, Adaptive, dict[str, int | list[int]]]]:
-        """Return each profile, how its time is learnt, and what the learner knows. A profile in use is the last.
+        """Return each profile, how its time is learnt, and what the learner knows. The profile in use is the last one.
 
-        A profile may come several times: its file may have changed.
+        A profile may occur several times, since its file may have changed.
         """
         self.sum_up()
         return [(profile, sustain, learner.state()) for (profile, sustain), learner in self._kept.items()]

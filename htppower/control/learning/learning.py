@@ -1,7 +1,7 @@
-"""Learns from the inferences of a session, and so decides when its votes change.
+"""Learning: learns from the inferences of a session, and so decides when its votes change.
 
-Few sessions learn: those whose profile learns a time, relaxes further or raises ahead, those with a hint, and those
-that are recorded.
+Few sessions learn: those whose profile has a learnt time, a second power state or a raise ahead, those with a hint, and
+those that are recorded.
 """
 
 from __future__ import annotations
@@ -83,21 +83,21 @@ class SecondState:
 class Learning:
     """Learns and predicts for one session. The lock of its gate is held.
 
-    Once made, it stays until the session ends: a token may hold the begin of its inference.
+    Once a session has it, it keeps it: the tokens then hold the begins of their inferences.
 
     Args:
         session: the record of the session.
-        plan: what the session casts.
+        plan: the votes and times of the session.
         time: clock and alarms.
         tokens: the tokens of its phases.
-        timer: lowers its votes.
-        raise_ahead: called when votes are to go up for a predicted inference.
-        recall: returns what the session knows already of a time (``Learnt.make``); None if it begins with nothing.
+        timer: its sustain timer.
+        raise_ahead: called when votes must be raised for a predicted inference.
+        recall: returns a learner that continues with times learnt earlier (``Learnt.make``); None to begin without any.
 
     Attributes:
         gaps: times the gaps between inferences.
         ahead: raises votes before a predicted inference.
-        second: says when lowered votes relax further.
+        second: knows when lowered votes relax to the second power state.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Learning:
         self.use_plan(plan)
 
     def use_plan(self, plan: Plan) -> None:
-        """Use another plan; ``break_gap`` was called before."""
+        """Use another plan. The caller has called ``break_gap`` before."""
         self.gaps.label = self._session, plan
         self.gaps.learners.use(plan, plan.after_inference_us)
         self.ahead.lead_us = plan.raise_ahead_us
@@ -129,13 +129,13 @@ class Learning:
         self.second.use_plan(plan)
 
     def all_learners(self) -> tuple[tuple[Learners, bool], ...]:
-        """Return what learns the sustain time, and then the time until votes relax further, with whether it is that."""
+        """Return the learners of both times, each with whether it is the time until the second power state."""
         return (self.gaps.learners, False), (self.second.learners, True)
 
     def begin_gap(self, now_us: int | None = None) -> None:
-        """Choose the timeout of the gap that has begun, and arm the raise ahead of its end.
+        """Choose the timeout of the gap that has begun, and arm the alarm for a raise ahead of its end.
 
-        ``now_us``: the time, if a hint comes in the middle of the gap.
+        ``now_us``: the present time, if a hint comes in the middle of the gap.
         """
         self._use_hint(now_us)
         self._set_sustain()
@@ -143,19 +143,19 @@ class Learning:
             self.ahead.arm(self._timer.deadline_us)
 
     def break_gap(self) -> None:
-        """Learn nothing from the time between the last inference and the next: INIT, DE-INIT or a new plan comes."""
+        """Do not learn from the time until the next inference, since INIT, DE-INIT or a new plan is between them."""
         self.gaps.break_gap()
         self._set_sustain()
         self.ahead.cancel()
         self.second.forget_gap()
 
     def drop(self) -> None:
-        """Note that the last inference that ran does not begin."""
+        """Record that the only inference that was counted does not begin after all."""
         self.gaps.end_gap()
         self.begin_gap()
 
     def miss(self, inferences: int) -> None:
-        """Note that inferences were garbage collected before they ended."""
+        """Record that inferences were garbage collected before they ended."""
         self.gaps.miss(inferences, self._time.now_ns())
         if not self._tokens.in_flight:
             self.break_gap()
@@ -163,23 +163,23 @@ class Learning:
             self.begin_gap()
 
     def expect(self, in_us: int | None, every_us: int | None) -> None:
-        """Take a hint of when inferences begin."""
+        """Take a hint when inferences begin."""
         now_us, busy = self._time.now_us, self._tokens.busy()
         at_us = None if in_us is None else now_us + in_us
-        # The hint is not for an inference that runs.
+        # The hint predicts the next inference, not one that runs already.
         self.ahead.prediction.expect(at_us, every_us, since_us=now_us + busy)
         self.gaps.predict()
         if not busy:
             self.begin_gap(now_us)
 
     def moved(self, trigger: Trigger) -> None:
-        """Note a transition."""
+        """Record a transition."""
         first = self._tokens.first()
         begun_us = None if first is None else first.begun_ns // 1000
         self.second.moved(trigger, self._time.now_us, after_deinit=self._timer.after_deinit, begun_us=begun_us)
 
     def close(self) -> None:
-        """Raise nothing ahead from now on."""
+        """Make no raise ahead from now on."""
         self.break_gap()
         self.ahead.lead_us = 0
 
@@ -194,7 +194,7 @@ class Learning:
             return
         passed_us = 0 if now_us is None else now_us - idle_us
         if now_us is not None and passed_us >= learner.time_out_us:
-            return  # the votes have come down
+            return  # the votes were lowered
         begin_us = prediction.next_us(idle_us + passed_us)
         if begin_us is not None:
             learner.hint(begin_us - idle_us, passed_us)

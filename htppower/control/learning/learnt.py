@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 
 PERIOD_US = 600_000_000
-# How long ``close`` waits for the disk.
+# How long ``close`` waits for the disk, in seconds.
 LONGEST_WRITE_S = 1.0
-# A host may make up an owner for each request: that must not fill the file.
+# The number of entries is limited, since a host may make up an owner for each request.
 MOST_ENTRIES = 1000
 KIND = "htppower learnt"
 FORMAT = 1
@@ -132,12 +132,12 @@ def _entry(entry: Any) -> Entry:
 
 
 class Learnt:
-    """Keeps what the sessions of a controller learn over a restart of the process.
+    """Keeps what the sessions of a controller have learnt when the process restarts.
 
-    Sessions without an owner are left out: after a restart nothing tells them apart. If several sessions have the
-    same owner and profile, the session with most gaps counts.
+    Sessions without an owner are left out, since they can't be told apart after a restart. If several sessions have the
+    same owner and profile, the session with the most gaps counts.
 
-    A thread of its own writes the file every ten minutes if something has changed, and at the end. If it can't be
+    A separate thread writes the file every ten minutes if something has changed, and at the end. If it can't be
     written, a WARNING is logged once, and the next write tries again.
 
     Args:
@@ -147,7 +147,7 @@ class Learnt:
 
     Raises:
         OSError: the file can't be read, or its folder is missing.
-        ValueError: the file holds something else.
+        ValueError: the file has other contents.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Learnt:
         self._path = Path(path).absolute()
         self._time = time
         self._sessions = sessions
-        # Held to replace the entries; they are never changed in place.
+        # Held while the entries are replaced; they are never changed in place.
         self._lock = whole_lock()
         self._entries = self._written = {each.key: each for each in read_or_put_aside(self._path)}
         self._told: set[tuple[str, str, bool]] = set()
@@ -166,9 +166,9 @@ class Learnt:
         self._background = BackgroundWork(time, "htppower-learnt", self._look, wait_us=PERIOD_US)
 
     def make(self, session: SessionRecord, plan: Plan, sustain: Adaptive, *, further: bool) -> Learner:
-        """Return a learner that goes on with what is known; the session's gate may be held.
+        """Return a learner that continues with the learnt times, if there are any. The session's gate may be held.
 
-        ``further``: whether it learns the time until votes relax further.
+        ``further``: whether it learns the time until the second power state.
         """
         owner, profile = session.owner, plan.profile.name
         if owner is None:
@@ -198,7 +198,7 @@ class Learnt:
                 for learners, further in learning.all_learners()
                 for profile, sustain, state in learners.states()
             ]
-        # If a profile was changed, the form that was used last counts.
+        # If a profile was changed, the contents that were used last count.
         self._add({each.key: each for each in made}.values())
 
     def _add(self, made: Iterable[Entry]) -> None:
@@ -206,28 +206,28 @@ class Learnt:
             self._entries = self._with(made)
 
     def _with(self, made: Iterable[Entry]) -> dict[tuple[str, str, bool], Entry]:
-        """Return the entries with these, the latest at the end."""
+        """Return the entries with some more, the latest at the end."""
         latest = {each.key: each for each in made if self._counts(each)}
         kept = {key: each for key, each in self._entries.items() if key not in latest}
         return dict([*kept.items(), *latest.items()][-MOST_ENTRIES:])
 
     def _counts(self, entry: Entry) -> bool:
-        """Return whether an entry replaces the entry with the same key."""
+        """Return whether an entry is newer or better than the present entry with the same key, and so replaces it."""
         before = self._entries.get(entry.key)
         return entry.gaps > (before.gaps if before is not None and before.sustain == entry.sustain else 0)
 
     def flush(self, timeout_s: float = LONGEST_WRITE_S) -> None:
-        """Write now, and wait for that no longer than this, in seconds."""
+        """Write the file now, and wait for the write up to this time, in seconds."""
         self._background.do(self._write, timeout_s)
 
     def close(self) -> None:
-        """Write a last time. Closing twice is fine."""
+        """Write the file a last time. Closing twice has no effect."""
         if not self._closed:
             self._background.do(self._finish, LONGEST_WRITE_S)
             self._background.close()
 
     def disown(self) -> None:
-        """In a forked child: the file is the parent's."""
+        """In a forked child: write nothing, since the file is the parent's."""
         self._lock = whole_lock()
         self._closed = True
         self._background.disown()
@@ -237,10 +237,10 @@ class Learnt:
             self._told.add(key)
             owner, profile, _ = key
             text = "what %r has learnt is not used with the profile %s: it was learnt with %s"
-            # On another thread: the gate is held here, and logging may be slow.
+            # Logged on another thread: the gate is held here, and logging may be slow.
             self._time.call_soon(functools.partial(_LOGGER.warning, text, owner, profile, otherwise))
 
-    # On the worker from here on.
+    # The methods below run on the worker.
 
     def _look(self) -> None:
         self._write()

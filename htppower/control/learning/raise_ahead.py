@@ -1,4 +1,4 @@
-"""Raises votes before a predicted inference, so that it finds them up."""
+"""Raises votes before a predicted inference, so that the inference does not wait."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ class RaiseAhead:
     """Raises the votes of one session before a predicted inference. The lock of its gate is held.
 
     The votes go up ``lead_us`` before the predicted begin, and come down ``lead_us`` after it if no inference begins.
-    An allowance limits how often that may happen.
+    An allowance limits how often this may be in vain.
 
     Args:
         time: clock and alarms.
         timer: its ``until_us`` keeps the votes up.
-        fire: raises the votes; called by the alarm.
+        fire: the function that raises the votes; the alarm calls it.
 
     Attributes:
-        predicts: whether begins are noted: after the first hint, or the first profile that raises ahead.
+        predicts: whether begins are recorded: from the first hint on, or from the first profile with a raise ahead.
         prediction: predicts the next begin.
-        lead_us: how long before the begin the votes go up; 0 raises nothing ahead.
-        found_up: how many inferences have found votes up that were raised for them. They have saved no call.
+        lead_us: how long before the begin the votes go up; 0 for no raise ahead.
+        found_up: how many inferences have found votes up that were raised for them. They do not count as having saved
+            calls.
     """
 
     def __init__(self, time: Time, timer: SustainTimer, fire: Callable[[], None]) -> None:
@@ -40,9 +41,9 @@ class RaiseAhead:
         self._allowance = Allowance()
         self._alarm: Any = None
         self._predicted_us = 0
-        # Whether the votes went up for the predicted begin. If not, they were up already.
+        # Whether the votes were raised for the predicted begin. If not, they were up already.
         self._made_calls = False
-        # Whether the allowance did not pay for the predicted begin.
+        # Whether the allowance was too small to raise for the predicted begin.
         self._refused = False
         self.predicts = False
         self.prediction = Prediction()
@@ -60,8 +61,8 @@ class RaiseAhead:
         self._alarm = armed_or_logged(self._time, max(now_us, begin_us - self.lead_us), self._fire, lost)
 
     def raise_now(self, *, up: bool) -> bool:
-        """Return whether to raise the votes, now that the alarm has rung. ``up``: whether they are up."""
-        # If the alarm rings too late, the votes would come down at once.
+        """Return whether to raise the votes, now that the alarm has rung. ``up``: whether the votes are up already."""
+        # The alarm rings too late for a raise: the votes would be lowered at once.
         if not self._predicted_us or not -self.lead_us <= self._time.now_us - self._predicted_us < self.lead_us:
             return False
         self._refused = not self._allowance.spend()
@@ -73,7 +74,7 @@ class RaiseAhead:
         return True
 
     def began(self, begun_us: int, *, waited: bool) -> None:
-        """Note the first begin of an idle session. ``waited``: the inference waits for its votes nevertheless."""
+        """Record the first begin of an idle session. ``waited``: the inference waits for its votes all the same."""
         self.prediction.began(begun_us)
         self.found_up += self.made_calls and not waited
         if self._refused and not self.is_up and abs(begun_us - self._predicted_us) <= self.lead_us:
@@ -82,25 +83,25 @@ class RaiseAhead:
         self._refused = False
 
     def end(self, *, right: bool) -> None:
-        """End a raise ahead, if there is one: an inference has begun (``right``), or none will."""
+        """End a raise ahead, if there is one: an inference has begun (``right``), or no inference will begin."""
         if self.is_up:
             self._timer.until_us = NO_DEADLINE
             self._allowance.settle(right=right)
 
     def expire(self) -> bool:
-        """End a raise ahead if its time is over; return whether the votes come down for that."""
+        """End a raise ahead if its time is over; return whether the votes are lowered for this reason."""
         until_us = self._timer.until_us
         if not self.is_up or until_us > self._time.now_us:
             return False
         self.end(right=False)
         if until_us <= self._timer.deadline_us:
             return False
-        # The lowering is on time: it is late only after this.
+        # The lowering counts as late only from this time on.
         self._timer.deadline_us = until_us
         return True
 
     def cancel(self) -> None:
-        """Expect no inference any more."""
+        """Forget the predicted inference."""
         self._disarm()
         self.end(right=False)
 
@@ -111,7 +112,7 @@ class RaiseAhead:
 
     @property
     def made_calls(self) -> bool:
-        """Whether votes went up for a predicted begin: its inference will save no call."""
+        """Whether votes went up for a predicted begin: so its inference will not count as having saved calls."""
         return self._made_calls and self.is_up
 
     def _disarm(self) -> None:

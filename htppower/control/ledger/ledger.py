@@ -1,10 +1,10 @@
 """The ledger of one power config id, or of the process: the votes in force, and the difference to the wanted votes.
 
 An option is in the ledger once it has been sent. Its vote is known after a call that returned 0. It is in doubt while a
-call carries it, after a failed call (the library is not atomic), after an INIT, and after a restart of the DSP. If a
-new vote set leaves an option unset, the old vote is taken back, so that no vote outlives its profile.
+call carries it, after a failed call (which may have set some of its options), after an INIT, and after a restart of the
+DSP. If a new vote set leaves an option unset, the old vote is reset, so that no vote outlives its profile.
 
-The content of a ledger is one frozen value, so that other threads can read it at any time. The same few values occur
+The content of a ledger is one frozen value, so other threads can read it at any time. Hosts send the same few vote sets
 again and again, so all results are cached.
 """
 
@@ -49,10 +49,10 @@ class InForce:
 
 @attrs.frozen(repr=False, eq=False)
 class Effect:
-    """The effect of a call on a ledger.
+    """What a call changes in a ledger.
 
     Attributes:
-        votes: the votes of the call; the object ``NOTHING`` if there are none.
+        votes: the votes of the call; ``NOTHING`` itself if there are none.
         refused: whether the rules refuse the call, since it needs an HVX vote that is not in force.
         during: the content until the call returns.
         after: the content once the call has returned 0.
@@ -84,36 +84,37 @@ class Ledger:
         self.now = _NOTHING_KNOWN
 
     def difference(self, wanted: VoteSet) -> VoteSet:
-        """Return the votes to send so that the wanted votes are in force, and no others.
+        """Return the votes to send so that exactly the wanted votes are in force.
 
         Options that are not in this ledger are left out. An HVX vote that is not active is sent again with a vote that
-        needs it. If nothing is to be sent, the result is the object ``NOTHING``: comparing by identity is quicker.
+        needs it. If there is nothing to send, the result is the object ``NOTHING``, so that callers can compare by
+        identity.
         """
         return _difference(self.now, wanted, self._options)
 
     def carrying(self, votes: VoteSet) -> Effect:
-        """Return what ``sending`` and ``sent`` of these votes change, by one look-up."""
+        """Return the effect of a call with these votes, found by one look-up."""
         return _carrying(self.now, votes, self._options)
 
     def carrying_difference(self, wanted: VoteSet) -> Effect:
-        """Return what sending the ``difference`` changes, by one look-up."""
+        """Return the effect of a call with the ``difference``, found by one look-up."""
         return _carrying_difference(self.now, wanted, self._options)
 
     def sending(self, votes: VoteSet) -> None:
-        """Note that a call with these votes begins: they are in doubt until it returns."""
+        """Record that a call with these votes begins: they are in doubt until it returns."""
         self.now = _sending(self.now, votes, self._options)
 
     def sent(self, votes: VoteSet) -> None:
-        """Note that the call returned 0."""
+        """Record that the call returned 0, so its votes are in force."""
         self.now = _sent(self.now, votes, self._options)
 
     def refused(self, option: Option) -> None:
-        """Note that the platform does not have an option, so no vote on it is in force."""
+        """Record that the platform does not have an option, so no vote on it is in force."""
         now = self.now
         self.now = InForce(now.known.without(option), now.doubtful.without(option), now.accepted - {option})
 
     def doubt(self, option: Option) -> None:
-        """Note that an option is refused which was accepted before: the earlier vote may still be in force."""
+        """Record that an option was refused that was accepted before: its earlier vote may still be in force."""
         self.now = attrs.evolve(self.now, accepted=self.now.accepted - {option})
 
     def forget(self) -> None:
@@ -127,7 +128,8 @@ class Ledger:
 def _difference(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> VoteSet:
     differing = VoteSet.of(dict(_differing(now, wanted, options)))
     hvx = now.known.hvx
-    # If the HVX vote is not active, a vote that needs HVX can be changed only by a call that states HVX (rule HMX-6).
+    # If the HVX vote is not active, a vote that needs HVX can be changed only by a call that also carries an HVX vote
+    # (rule HMX-6).
     if hvx is None or hvx.active or differing.hvx is not None or not _needs_hvx(differing):
         return differing or NOTHING
     hvx_option = BY_CLASS[type(hvx)].option
@@ -155,7 +157,7 @@ def _differing(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Ite
 def _carrying(now: InForce, votes: VoteSet, options: frozenset[Option]) -> Effect:
     refused = _needs_hvx(votes) and bool(rules.check(Case(votes, in_force=now.known), _ASKED_AT_THE_CALL))
     during = _sending(now, votes, options)
-    # The cache may hold the result of an equal set that is not this object.
+    # An empty set from the cache may be another object than ``NOTHING``.
     return Effect(votes or NOTHING, refused, during, _sent(during, votes, options))
 
 
@@ -185,14 +187,14 @@ def _sent(now: InForce, votes: VoteSet, options: frozenset[Option]) -> InForce:
     carried = [option for option in votes.options if option in options]
     for option in carried:
         known[option] = doubtful.pop(option)
-        # A vote removes the vote in the other form of its option.
+        # A vote replaces the vote in the other form of its option.
         doubtful.pop(VOTE_OPTIONS[option].other_form or option, None)
     return _first_equal(InForce(VoteSet.of(known), VoteSet.of(doubtful), now.accepted.union(carried)))
 
 
 @functools.lru_cache(maxsize=1024)
 def _first_equal(now: InForce) -> InForce:
-    """Return the first of all equal values: a look-up by the same object does not compare vote by vote."""
+    """Return the first of all equal values: a look-up with the same object need not compare each vote."""
     return now
 
 
@@ -212,14 +214,14 @@ def _earlier(now: InForce, option: Option | None) -> tuple[Any, bool] | None:
 
 
 def _complete(option: Option, value: Any, earlier: Any, known: bool) -> Any:
-    """Return the vote, completed so that fields which only an earlier vote has set are taken back."""
+    """Return the vote, with the fields reset that it leaves unset and that an earlier vote has set."""
     taken_back = VOTE_OPTIONS[option].taken_back
-    # If no value takes a vote back, 0 counts as unset (rule RPC-5).
+    # An option that can't be reset (``taken_back`` is None) counts 0 as unset (rule RPC-5).
     if value is None or (taken_back is None and value == 0):
         return taken_back
     left_unset = {}
     for name in _left_unset(value):
-        # A field that an earlier vote in the other form has set stays in force, too.
+        # The earlier vote may have the other form of this option: its fields stay in force, too.
         before, removed = getattr(earlier, name, None), getattr(taken_back, name)
         if before is not None and not (known and before == removed):
             left_unset[name] = removed
@@ -227,13 +229,13 @@ def _complete(option: Option, value: Any, earlier: Any, known: bool) -> Any:
 
 
 def _after(earlier: Any, value: Any) -> Any:
-    """Return the vote in force after a vote: some votes change only the fields that they set."""
+    """Return the vote in force after this vote: fields that it leaves unset may keep their earlier values."""
     kept = {name: getattr(earlier, name) for name in _left_unset(value)}
     return attrs.evolve(value, **kept) if any(field is not None for field in kept.values()) else value
 
 
 def _left_unset(value: Any) -> list[str]:
-    """Return the fields that a vote leaves as they are on the id."""
+    """Return the fields that a vote does not set, and so leaves unchanged on the id."""
     about = BY_CLASS.get(type(value))
     return (
         [] if about is None else [each.name for each in about.fields if each.flag and getattr(value, each.name) is None]

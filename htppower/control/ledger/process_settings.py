@@ -1,8 +1,9 @@
-"""The settings of the process: one value for the wishes of all sessions, and the values known to be in force.
+"""The settings of the process: one value that satisfies all sessions, and the values that are known to be in force.
 
-RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So the
-wishes of all sessions with votes, on every controller of the backend, are combined into one value. The last session
-that lowers its votes takes the settings back. The line is held.
+RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So each
+session has a *wish*, the settings in its present votes, and the wishes of all sessions of all controllers on the
+backend are combined into one value. When the last session with a wish lowers its votes, the settings are reset. The
+line is held.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ if TYPE_CHECKING:
 
 
 class ProcessSettings:
-    """The wishes, and the ledger of the process.
+    """The wishes of all sessions, and the ledger of the settings that were sent.
 
     Args:
-        missing: the options that calls have shown to be missing on the platform.
+        missing: the options that the platform lacks, as far as calls have shown.
     """
 
     def __init__(self, missing: Missing) -> None:
         self._missing = missing
         self._ledger = Ledger(PROCESS_WIDE)
-        # The sessions by their wish.
+        # The sessions that have each wish.
         self._wishes: dict[VoteSet, set[SessionRecord]] = {}
         self._changes = 0
-        # The last difference, and its key: the content of the ledger, and how often wishes and missing options had
-        # changed.
+        # The last result of ``difference``, after its key: the content of the ledger, and how often the wishes and
+        # the missing options had changed.
         self._found: tuple[InForce, int, int, VoteSet] | None = None
 
     @property
@@ -44,7 +45,7 @@ class ProcessSettings:
         return self._ledger.now
 
     def ask(self, session: SessionRecord, votes: VoteSet | None) -> None:
-        """Replace the wish of a session by the settings in its votes; with None, forget the wish."""
+        """Set the wish of a session to the settings in its votes; None removes the wish."""
         wish = NOTHING if votes is None else _of_the_process(votes)
         if wish is session.wish:
             return
@@ -63,12 +64,12 @@ class ProcessSettings:
         return session.wish is _of_the_process(votes)
 
     def holders(self, option: Option, value: int) -> tuple[SessionRecord, ...]:
-        """Return the sessions that wish for a value of an option."""
+        """Return the sessions that wish for this value of an option."""
         asking = (sessions for wish, sessions in list(self._wishes.items()) if wish.get(option) == value)
         return tuple(itertools.chain.from_iterable(map(tuple, asking)))
 
     def difference(self) -> VoteSet:
-        """Return the settings to send, on any id, so that the wishes are in force."""
+        """Return the settings to send, on any id, so that the combined wishes are in force."""
         key = (self._ledger.now, self._changes, self._missing.changes)
         if self._found is not None and self._found[:3] == key:
             return self._found[3]
@@ -80,19 +81,19 @@ class ProcessSettings:
         return difference
 
     def sending(self, votes: VoteSet) -> None:
-        """Note that a call with these settings begins."""
+        """Record that a call with these settings begins."""
         self._ledger.sending(votes)
 
     def sent(self, votes: VoteSet) -> None:
-        """Note that the call returned 0."""
+        """Record that the call returned 0, so its settings are in force."""
         self._ledger.sent(votes)
 
     def refused(self, option: Option) -> None:
-        """Note that an option is not in force, since it was refused."""
+        """Record that an option is not in force, since it was refused."""
         self._ledger.refused(option)
 
     def doubt(self, option: Option) -> None:
-        """Note that an option is refused which was accepted before: it is sent again with the next votes."""
+        """Record that an option was refused that was accepted before: it is sent again with the next votes."""
         self._ledger.doubt(option)
 
     def forget(self) -> None:
@@ -100,18 +101,21 @@ class ProcessSettings:
         self._ledger.forget()
 
     def lose(self) -> None:
-        """Note that the settings are gone with the link: wishes are sent again, and no setting is taken back."""
+        """Record that the settings are gone with the link: wishes are sent again, and no other setting is reset."""
         self._ledger = Ledger(PROCESS_WIDE)
 
     def renew(self) -> None:
-        """Note that the link is made anew: refused settings are tried again."""
+        """Record that the device was created again: refused settings are tried again."""
         self.lose()
         self._missing.forget_refused()
 
 
 @functools.lru_cache(maxsize=256)
 def _of_the_process(votes: VoteSet) -> VoteSet:
-    """Return the settings of the process in a vote set: one object for all equal sets, ``NOTHING`` if empty."""
+    """Return only the settings of the process in a vote set.
+
+    Equal sets give the same object, and an empty one ``NOTHING``.
+    """
     return first_equal(votes.without(*OF_AN_ID)) or NOTHING
 
 

@@ -2,5 +2,5 @@
 
 May import what ``control`` may; of its rooms: core, gate and time.
 
-``blocks`` has the phases themselves; every other module begins and ends a phase of ``blocks``.
+``blocks`` has the phases themselves; every other module here is a way to begin and end these phases.
 """

@@ -1,6 +1,6 @@
 """An inference of a coroutine: like ``blocks.Inference``, but the coroutine awaits the worker's native calls.
 
-Inside a sustain window entering and leaving never suspend: they take the gate, and count.
+Inside the sustain time neither entering nor leaving suspends the coroutine: both only use the session's gate.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
 class AsyncInference:
     """The asynchronous context manager of one inference. Made by ``Session.ainference``.
 
-    If a coroutine is cancelled before the votes are in force, its inference has not begun: the votes are lowered after
-    a running raise, and a waiting raise is left out. The votes are also lowered if the loop is closed during the raise.
-    If a coroutine is dropped within its inference, the inference ends when the coroutine is garbage collected.
+    If a coroutine is cancelled before the votes are in force, its inference has not begun: a raise that runs is
+    completed and the votes are lowered after it, and a raise that waits is dropped. The votes are also lowered if the
+    loop is closed during the raise. If a coroutine is dropped within its inference, the inference ends when the
+    coroutine is garbage collected.
     """
 
     __slots__ = ("_held", "_phases")
 
     def __init__(self, phases: Phases) -> None:
         self._phases = phases
-        # The token while the inference runs. The inference is ended by whatever pops the token: the coroutine, an idle
-        # timeout, or the worker if it finds the loop closed.
+        # Has the token while the inference runs. The code that pops the token ends the inference: the coroutine, an
+        # idle timeout, or the worker if it finds the loop closed.
         self._held: list[Token] = []
 
     async def __aenter__(self) -> None:
@@ -72,7 +73,8 @@ class AsyncInference:
                 phases.soon(phases.end_inference, token)
                 return
             must_lower = phases.gate.end(token)
-            # Another inference may hold this token now, as in ``Inference.__exit__``.
+            # The token is idle from here on, and another inference may take it. So it must not be ended again, as in
+            # ``Inference.__exit__``.
             token = None
             if must_lower:
                 await self._settled(Cause.INFERENCE_ENDED, quiet=error is not None)
@@ -82,7 +84,7 @@ class AsyncInference:
             raise
 
     def end(self) -> bool:
-        """End the inference, and return True, unless it has ended; raise nothing, and wait for no call."""
+        """End the inference, without raising or waiting; return False if it has ended already."""
         token = self.take()
         if token is not None:
             self._phases.end_inference(token)
@@ -94,16 +96,16 @@ class AsyncInference:
         return bool(self._held)
 
     def take(self) -> Token | None:
-        """Return the token of an inference that runs; the caller ends it."""
+        """Take the token of the inference, and return it; None if it does not run. The caller ends the inference."""
         try:
             return self._held.pop()
         except IndexError:
             return None
 
     async def _settled(self, cause: Cause, *, waits: int | None = None, quiet: bool = False) -> None:
-        """Have the worker settle the session, wait for it, and raise the errors of a phase.
+        """Let the worker settle the session, await it, and raise the errors of the phase.
 
-        The step runs in a copy of the coroutine's context, as with ``asyncio.to_thread``; subscribers may want it.
+        The step runs in a copy of the coroutine's context, as with ``asyncio.to_thread``; subscribers may need it.
         """
         import asyncio  # noqa: PLC0415 - a host without coroutines doesn't need it
 
@@ -122,7 +124,8 @@ class AsyncInference:
             try:
                 loop.call_soon_threadsafe(deliver)
             except RuntimeError:
-                # A closed loop resumes no coroutine, and the host may keep a reference to the coroutine for long.
+                # A closed loop resumes no coroutine, and the host may keep the coroutine alive for long. So the worker
+                # ends the inference.
                 self.end()
 
         request = phases.home.engine.submit(step, Urgency.RAISE if begins else Urgency.LOWER, ended)

@@ -1,6 +1,6 @@
 """The phases of a session, and their context managers.
 
-An inference inside a sustain window costs a lock, a counter and a clock read. If votes may have to change, the
+An inference inside the sustain time costs a lock, a counter and a clock read. If votes may have to change, the
 reconciler settles the session.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.control.gate.tokens import Token
 
 NO_BEGIN = "this inference does not run: it has not begun, or has ended already"
-# Why a session is settled as INIT and DE-INIT begin and end.
+# The causes of settling when INIT and DE-INIT begin and end.
 _CAUSES = {
     Phase.INIT: (Cause.INIT_BEGAN, Cause.INIT_ENDED),
     Phase.DEINIT: (Cause.DEINIT_BEGAN, Cause.DEINIT_ENDED),
@@ -41,7 +41,7 @@ class Phases:
         self.home = session.home
 
     def waits(self, token: Token) -> int:
-        """Note that an inference waits for its votes; return the time, in ns."""
+        """Record that an inference begins to wait for its votes; return the time, in ns."""
         token.waited = True
         gate = self.gate
         learning = gate.learning
@@ -55,26 +55,26 @@ class Phases:
         self.home.settle(self.session, cause, phase, **options)
 
     def settle_soon(self, cause: Cause = Cause.INFERENCE_ENDED, phase: Phase = Phase.INFERENCE) -> None:
-        """Have the worker settle the session, without waiting."""
+        """Let the worker settle the session, without waiting."""
         self.home.settle_soon(self.session, cause, phase)
 
     def expect(self, in_us: int | None, every_us: int | None) -> None:
-        """Take a hint of when inferences begin."""
+        """Take a hint when inferences begin."""
         if self.gate.expect(in_us, every_us):
             self.settle(Cause.INFERENCE_ENDED, quiet=True)
 
     def end_inference(self, token: Token) -> None:
-        """End an inference; raise nothing, and wait for no call."""
+        """End an inference, without raising or waiting for a call."""
         if self.gate.end(token):
             self.settle_soon()
 
     def end_preparation(self, token: Token, phase: Phase) -> None:
-        """End INIT or DE-INIT; raise nothing, and wait for no call."""
+        """End INIT or DE-INIT, without raising or waiting for a call."""
         self.gate.end_preparation(token, phase)
         self.settle_soon(_CAUSES[phase][1], phase)
 
     def soon(self, action: Callable[..., object], *arguments: object) -> None:
-        """Run an action soon: a generator may be garbage collected while this thread holds a gate."""
+        """Run an action soon, on another thread: a generator may be collected while this thread holds a gate."""
         self.gate.time.call_soon(functools.partial(action, *arguments))
 
     def arm(self, at_us: int, method: Callable[[], None], purpose: str) -> Any:
@@ -84,16 +84,19 @@ class Phases:
         return None if self.session.gone else armed_or_none(self.gate.time, at_us, ring, purpose)
 
     def not_begun(self, token: Token | None) -> None:
-        """Drop the token of an inference whose begin failed or was interrupted; None if the inference has ended."""
+        """Drop the token of an inference whose begin failed or was interrupted.
+
+        The token is None if the inference has ended.
+        """
         if token is not None:
             self.gate.drop(token)
         self.settle_soon()
 
     def cut_off(self, error: BaseException) -> None:
-        """Note that the end of a phase was interrupted; the caller no longer refers to the token.
+        """Record that the end of a phase was interrupted. The caller no longer refers to the token.
 
-        The phase counts as ended when its token is garbage collected. The traceback may be kept, as an interactive
-        prompt keeps the last one. So that it does not refer to the token, the frames below the caller's are cleared.
+        The phase counts as ended when its token is garbage collected. But the traceback may live on, as an interactive
+        prompt keeps the last one, and its frames refer to the token. So the frames below the caller's are cleared.
         """
         if not isinstance(error, HtpPowerError):
             tracebacks.clear_frames(error.__traceback__ and error.__traceback__.tb_next)
@@ -131,7 +134,7 @@ class Inference:
             self._phases.settle(Cause.INFERENCE_BEGAN, waits=self._phases.waits(token))
         except BaseException:
             with gate.lock:
-                # If another thread has ended this inference, a third may have begun it again with a token of its own.
+                # Another thread may have ended this inference, and a third may have begun it again with another token.
                 taken = self.take() if self._token is not None and self._token is token else None
             self._phases.not_begun(taken)
             raise
@@ -140,8 +143,9 @@ class Inference:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            if kind is not None and kind is GeneratorExit:  # most end without an exception
-                # The garbage collector may run this on a thread that must not take the lock now.
+            if kind is not None and kind is GeneratorExit:  # the first test is quicker, and usually false
+                # A generator that is garbage collected raises this, perhaps on a thread that must not take the lock
+                # now.
                 if (token := self.take()) is None:
                     raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
                 self._phases.soon(self._phases.end_inference, token)
@@ -163,7 +167,7 @@ class Inference:
                     else:
                         gate.saved += 1
                     sustain = gate.sustain
-                    # Also if other inferences are counted: one that waits for its votes may never begin.
+                    # Set even if other inferences are counted: an inference that waits for its votes may never begin.
                     sustain.ended_ns = gate.time.now_ns()
                     last = len(idle) + 1 >= gate.tokens.made
                     learning = gate.learning
@@ -176,11 +180,12 @@ class Inference:
                         return
                 must_lower = gate.must_lower()
             if must_lower:
-                # Another inference may hold this token now, and the traceback of a failed call must not refer to it.
+                # The token is idle from here on, and another inference may take it. The traceback of a failed call must
+                # not refer to it either.
                 token = None
                 self._phases.settle(Cause.INFERENCE_ENDED, quiet=error is not None)
         except HtpPowerError:
-            # The inference has ended, and another thread may have begun it again.
+            # This inference has ended, and another thread may have begun it again, with its own token.
             raise
         except BaseException as interrupt:
             self._token = token = None
@@ -188,7 +193,7 @@ class Inference:
             raise
 
     def end(self) -> bool:
-        """End the inference, and return True, unless it has ended; raise nothing, and wait for no call."""
+        """End the inference, without raising or waiting; return False if it has ended already."""
         with self._phases.gate.lock:
             token = self.take()
         if token is not None:
@@ -201,9 +206,9 @@ class Inference:
         return self._token is not None
 
     def take(self) -> Token | None:
-        """Return the token of an inference that runs; the caller ends it.
+        """Take the token of the inference, and return it; None if it does not run. The caller ends the inference.
 
-        The lock of the gate is held, so only one of two threads gets it.
+        The lock of the gate is held, so if two threads end the inference, only one gets the token.
         """
         token, self._token = self._token, None
         return token

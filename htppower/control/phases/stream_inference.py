@@ -1,7 +1,7 @@
 """The inference of a stream. With an idle timeout it ends if the reader requests no token for too long.
 
 The next request begins it again, before the next token is made. A token costs two locks and a clock read; an alarm is
-armed only if none is.
+armed only if no alarm is armed yet.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class StreamInference:
-    """The context manager of a stream's inference: asynchronous if the inference is.
+    """The context manager of a stream's inference; an asynchronous one if the inference is asynchronous.
 
     If a stream is closed, fails, receives an exception or is garbage collected, another thread ends its inference: a
     generator may be collected while this thread holds a lock that the end needs.
 
-    ``timeout_us``: how long the reader may request no token; None for no timeout.
+    ``timeout_us``: how long the reader may go without a request for a token; None for no timeout.
     """
 
     __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_since_us", "_timeout_us")
@@ -30,7 +30,8 @@ class StreamInference:
         self._phases = phases
         self._inference: Any = inference
         self._timeout_us = timeout_us
-        # Since when the reader has requested no token, and the armed alarm or None; the gate's lock protects both.
+        # When the reader got its last token and has not requested the next; and the armed alarm, or None. The gate's
+        # lock protects both.
         self._since_us: int | None = None
         self._alarm: Any = None
 
@@ -49,7 +50,7 @@ class StreamInference:
             await self._inference.__aexit__(None, None, None)
 
     def _has_ended(self, kind: type[BaseException] | None) -> bool:
-        """Return whether the stream has ended without an exception; otherwise end the inference soon."""
+        """Return whether the stream has ended by itself; if not, another thread ends the inference soon."""
         if kind is not None:
             self._phases.soon(self._end)
             return False
@@ -57,7 +58,7 @@ class StreamInference:
         return True
 
     def next_token(self, step: Callable[[], Any]) -> Any:
-        """Return the next token, made by a step."""
+        """Return the next token of the stream, which ``step`` makes."""
         if self._wanted():
             self._inference.__enter__()
         token = step()
@@ -65,7 +66,7 @@ class StreamInference:
         return token
 
     async def anext_token(self, step: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next token, made by an asynchronous step."""
+        """Return the next token of the stream, which the asynchronous ``step`` makes."""
         if self._wanted():
             await self._inference.__aenter__()
         token = await step()
@@ -73,7 +74,7 @@ class StreamInference:
         return token
 
     def _wanted(self) -> bool:
-        """Note that the reader requests the next token; return whether the inference must begin again."""
+        """Record that the reader requests the next token; return whether the inference must begin again."""
         if self._timeout_us is None:
             return False
         with self._phases.gate.lock:

@@ -21,7 +21,7 @@ Token = TypeVar("Token")
 
 
 def vote_on_calls(phases: Phases, function: Function) -> Function:
-    """Return a function of the same kind; every call of it is an inference of the session."""
+    """Return a function of the same kind as the given one; each of its calls is an inference of the session."""
     if isinstance(function, type):
         raise TypeError(f"{function!r} is a class, which would be a function then: put votes on its methods")
     if not callable(function):
@@ -38,7 +38,7 @@ def vote_on_calls(phases: Phases, function: Function) -> Function:
 def vote_on_stream(
     phases: Phases, tokens: Iterable[Token] | AsyncIterable[Token], idle_timeout_us: int | None = None
 ) -> Generator[Token, None, None] | AsyncGenerator[Token, None]:
-    """Return the tokens of an iterator of either kind; they are one inference of the session."""
+    """Return the tokens of an iterator, asynchronous or not; together they are one inference of the session."""
     made: Callable[..., Any] = _async_stream if isinstance(tokens, AsyncIterable) else _stream
     if made is _stream and not hasattr(tokens, "__iter__"):
         raise TypeError(f"{tokens!r} gives no tokens: give an iterator, such as what a generator function returns")
@@ -50,14 +50,14 @@ def vote_on_stream(
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
-    """Return whether a function, a partial of it, or the ``__call__`` of an object is of a kind."""
+    """Return whether an object is a function of this kind, or calls one by ``partial`` or ``__call__``."""
     while isinstance(function, (functools.partial, staticmethod)):
         function = function.func if isinstance(function, functools.partial) else function.__func__
     return kind(function) or kind(type(function).__call__)
 
 
 def _is_awaited(function: object) -> bool:
-    # A generator function under ``types.coroutine`` is a coroutine function by this flag alone.
+    # ``types.coroutine`` marks a generator function as a coroutine function by this flag alone.
     flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
     return inspect.iscoroutinefunction(function) or bool(flags & inspect.CO_ITERABLE_COROUTINE)
 
@@ -102,7 +102,7 @@ def _async_stream(
         async with stream:
             tokens: Any = aiter(function(*args, **kwargs))
             try:
-                # The same as ``yield from``, which asynchronous generators do not have.
+                # Does what ``yield from`` does, which asynchronous generators do not have.
                 step = tokens.__anext__
                 while True:
                     token = await stream.anext_token(step)
@@ -126,7 +126,7 @@ def _async_stream(
 
 
 class _Tokens:
-    """The tokens of an iterator, with an idle timeout between them; other calls are passed on to the iterator."""
+    """The tokens of an iterator, with an idle timeout between them; all other calls go to the iterator."""
 
     def __init__(self, tokens: Iterable[Any], stream: StreamInference) -> None:
         self._tokens: Any = iter(tokens)

@@ -22,7 +22,7 @@ _LOGGER = logging.getLogger("htppower")
 class Ticket:
     """One inference, until ``end``. Made by ``Session.begin``.
 
-    It ends by ``end``, after its timeout, or when it is garbage collected.
+    The inference ends by ``end``, after its timeout, or when the ticket is garbage collected.
 
     Attributes:
         since_us: when it began, by the controller's clock.
@@ -43,7 +43,7 @@ class Ticket:
             if self.until_us is not None:
                 self._alarm = phases.arm(self.until_us, self._expire, "the timeout of a ticket")
         except BaseException:
-            # The caller gets no ticket to end.
+            # The caller gets an exception instead of a ticket, so nothing else could end the inference.
             self._end_soon()
             raise
 
@@ -53,11 +53,13 @@ class Ticket:
         return self._inference.running
 
     def end(self) -> None:
-        """End the inference, from any thread. Ending twice is fine, also by two threads, and after the timeout.
+        """End the inference, from any thread.
 
-        A generator that is being closed may hold a lock that others wait for. So may a finalizer or a signal handler
-        that interrupts the controller's own work. If one of them calls this, another thread ends the inference soon
-        after.
+        It may be called again, by two threads at once, and after the timeout: only the first end counts.
+
+        If a generator that is being closed calls this, or a finalizer or signal handler that interrupts the
+        controller's own work, another thread ends the inference soon after. Such a caller may hold a lock that the end
+        needs.
 
         Raises:
             VoteRejected: lowering failed and the controller has ``on_error="raise"``; the inference has still ended.
@@ -65,7 +67,7 @@ class Ticket:
         if in_closed_generator() or in_own_work():
             self._phases.gate.time.call_soon(self._end_soon)
             return
-        # A second end finds no token, and changes nothing.
+        # If the inference has ended already, its token is gone, and nothing changes.
         with contextlib.suppress(PhaseMisuse):
             try:
                 self._inference.__exit__(None, None, None)
@@ -96,7 +98,8 @@ class Ticket:
 
 def open_tickets(session: SessionRecord) -> list[Ticket]:
     """Return the tickets of a session that have not ended, oldest first."""
-    # The copy is atomic: other threads may add tickets now, and the garbage collector may remove some.
+    # ``tuple`` copies in one step, which matters since other threads may add tickets and the garbage collector may
+    # remove some.
     references = session.tickets | frozenset()
     shown = [ticket for reference in references if (ticket := reference()) is not None]
     return sorted(shown, key=lambda ticket: ticket.since_us)
@@ -106,11 +109,11 @@ def _show(session: SessionRecord, ticket: Ticket) -> None:
     with session.gate.lock:
         if not isinstance(session.tickets, set):
             session.tickets = set()
-        # A C function: no exception can interrupt it, and it takes no lock.
+        # ``discard`` is a C function, so no exception can interrupt this callback, and it takes no lock.
         session.tickets.add(weakref.ref(ticket, session.tickets.discard))
 
 
 def _hide(session: SessionRecord, ticket: Ticket) -> None:
     if isinstance(session.tickets, set):
-        # This reference equals the one with a callback, since both refer to the same ticket.
+        # Weak references to the same object are equal, so this finds the reference that has the callback.
         session.tickets.discard(weakref.ref(ticket))

@@ -1,4 +1,7 @@
-"""A profile as this platform can cast it: missing votes are left out or replaced, and reported."""
+"""Plans: the votes of a profile on this platform.
+
+Votes that the platform lacks are left out or replaced, and reported.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +38,9 @@ class Plan:
     Attributes:
         profile: the profile.
         raised: its votes, without those that the platform lacks; empty if the profile has none.
-        casts: whether ``raised`` has votes; quicker than a test of the vote set, and needed often.
-        learns: whether a time is learnt, votes are raised ahead, or lowered votes relax further.
+        casts: whether ``raised`` has votes. It is read often, and quicker than a test of the vote set.
+        learns: whether the session needs ``Learning``: a time is learnt, votes are raised ahead, or there is a second
+            power state.
         lowered: the votes of its power state, without those that the platform lacks.
         after_deinit: the votes of the power state after DE-INIT, without those that the platform lacks.
         after_init_us: how long votes stay up after INIT.
@@ -44,9 +48,10 @@ class Plan:
         lowering: which thread lowers the votes after an inference if after_inference_us is 0.
         raise_ahead_us: how long before a predicted inference the votes are raised; 0 for never.
         then: the votes of the second power state, without those that the platform lacks; None if the profile has none.
-        then_after_us: how long after the first lowering, or how that time is learnt.
+        then_after_us: how long after the first lowering the votes relax to the second power state, or how this time is
+            learnt.
         degradations: the votes that are left out.
-        missing: how often the missing options had changed when the plan was made.
+        missing: the value of ``Missing.changes`` when the plan was made.
     """
 
     profile: Profile
@@ -80,11 +85,12 @@ class Plan:
 
 
 class Missing:
-    """The options that the answers of the library have shown to be missing; shared by one engine.
+    """The options that the library has answered to be missing on the platform. One engine has one such object.
 
     Attributes:
-        options: the degradation of each missing option. The dictionary is replaced, and never changed.
-        changes: how often it was replaced.
+        options: the degradation of each missing option. The dictionary is replaced as a whole, so any thread may read
+            it.
+        changes: how often ``options`` was replaced.
     """
 
     def __init__(self) -> None:
@@ -93,7 +99,7 @@ class Missing:
         self._refused: set[Option] = set()
 
     def add(self, lost: Degradation, *, refused: bool = False) -> None:
-        """Add an option; ``refused``: FastRPC refuses it, and may accept it on another link."""
+        """Add an option. With ``refused``, FastRPC refuses it now, and may accept it on a new device."""
         self.options = {**self.options, lost.option: lost}
         self.changes += 1
         if refused:
@@ -107,7 +113,7 @@ class Missing:
             self.changes += 1
 
 
-# A limit, since a host may make new profiles without end.
+# The cache has a limit, since a host may make any number of profiles.
 _MOST_PLANS = 256
 
 
@@ -116,8 +122,8 @@ class Planner:
 
     Args:
         platform: the platform; None if it is not known.
-        missing: the options that calls have shown to be missing on the platform.
-        strict: whether a profile is refused if the platform lacks one of its votes.
+        missing: the options that the platform lacks, as far as calls have shown.
+        strict: whether a profile with a vote that the platform lacks is an error.
     """
 
     def __init__(self, platform: Platform | None, missing: Missing, *, strict: bool) -> None:
@@ -131,13 +137,14 @@ class Planner:
 
         Raises:
             ProfileError: the profile was made in code, and a value has the wrong type or is out of range.
-            RuleBreach: a rule refuses the profile on this platform, or it would degrade and ``strict`` is set.
+            RuleBreach: a rule refuses the profile on this platform, or the platform lacks one of its votes and
+                ``strict`` is set.
         """
         try:
             key = (profile, self.missing.changes)
             made = self._plans.get(key)
         except TypeError:
-            _refuse_values(profile)  # a value that can't be hashed is of the wrong type
+            _refuse_values(profile)  # a value without a hash has the wrong type
             raise
         if made is None:
             if len(self._plans) >= _MOST_PLANS:
@@ -166,7 +173,8 @@ def _plan(profile: Profile, platform: Platform | None, absent: Missing) -> Plan:
             option = BY_FIELD[finding.at[-1]].option
             found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
         for option, vote in votes.items():
-            # The default applies even if it can't be voted (rule HMX-4), so leaving it out loses nothing.
+            # A default vote has its effect even if it can't be sent (rule HMX-4), so leaving it out is not a
+            # degradation.
             if option in missing and vote != VOTE_OPTIONS[option].default:
                 found.setdefault(option, missing[option])
         found.update(_without_hvx(votes, _available(votes, platform, missing), found))
@@ -204,12 +212,13 @@ def _available(votes: VoteSet, platform: Platform | None, missing: Mapping[Optio
     absent = [
         option for option in VOTE_OPTIONS if option in missing or (platform is not None and not platform.has(option))
     ]
-    # Sessions of several controllers, and profiles that are loaded twice, look up the same objects in the ledgers.
+    # Equal vote sets become one object, so that the ledgers find them quickly. They come from several controllers, or
+    # from profiles that were loaded twice.
     return first_equal(votes.where_absent(*absent) if absent else votes)
 
 
 def _refuse_values(profile: Profile) -> None:
-    """Refuse a profile with a value that no option can carry.
+    """Raise an error if a value of a profile fits no option.
 
     Raises:
         ProfileError: with every such value.
@@ -220,7 +229,7 @@ def _refuse_values(profile: Profile) -> None:
 
 
 def _refuse(profile: Profile, platform: Platform | None) -> None:
-    """Refuse a profile that breaks a rule on this platform.
+    """Raise an error if a profile breaks a rule on this platform.
 
     Raises:
         RuleBreach: with every breach, and its place in the file if the profile comes from a file.

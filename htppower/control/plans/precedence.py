@@ -25,11 +25,11 @@ class Claim:
     """A hold or a cap.
 
     Attributes:
-        number: claims are numbered from 1.
+        number: the number of the hold or cap, from 1.
         kind: ``hold`` or ``cap``.
-        profile: the profile.
-        reason: why it was requested, as shown in status and events.
-        since_us: since when, by the controller's clock.
+        profile: the profile that it asks for.
+        reason: why it was requested; shown in status and events.
+        since_us: when it began, by the controller's clock.
         until_us: when its timeout ends it; None without a timeout.
     """
 
@@ -44,7 +44,7 @@ class Claim:
 
 
 def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:
-    """Return the profile that a session uses, and the hold or cap that decides it, or None.
+    """Return the profile that a session uses, and the hold or cap that decides this; None if its own profile is used.
 
     The hold that is highest in the vendor's order replaces the session's own profile; if two are equal, the later one
     does. If the result goes beyond any cap, the lowest cap replaces it.
@@ -68,5 +68,5 @@ def rank(profile: Profile) -> tuple[Any, ...]:
 
 
 def exceeds(profile: Profile, cap: Profile) -> bool:
-    """Return whether a profile goes beyond a cap, in the vendor's order or by any single vote that costs power."""
+    """Return whether a profile goes beyond a cap: it is higher in the order, or one of its votes costs more power."""
     return rank(profile) > rank(cap) or power_order.exceeds(profile.votes, cap.votes)

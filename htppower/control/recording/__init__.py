@@ -2,5 +2,5 @@
 
 May import what ``control`` may; of its rooms: core, gate, plans, learning, time and files.
 
-``recorder`` queues the inferences that end, and has ``trace_files`` write them in the background.
+``recorder`` queues the inferences that end, and lets ``trace_files`` write them in the background.
 """

@@ -1,4 +1,4 @@
-"""The recording of a controller: its queue, and the thread that writes the queue to the files."""
+"""The recording of a controller: the queue of inferences, and the thread that writes them to the files."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _LOGGER = logging.getLogger("htppower")
 MOST_BYTES = 64 * 1024 * 1024
 MOST_PENDING = 65_536
 PERIOD_US = 1_000_000
-# Room for the header of a file and some inferences.
+# The smallest file has room for the header and some inferences.
 _LEAST_BYTES = 4096
-# How long closing waits for the disk.
+# How long ``close`` waits for the disk, in seconds.
 _LONGEST_WRITE_S = 1.0
 
 
@@ -43,8 +43,8 @@ class RecordingStatus:
     Attributes:
         path: the newest file.
         written: how many inferences are written, over all files.
-        pending: how many wait to be written.
-        lost: how many are lost: too many waited, or they were collected before they were ended.
+        pending: how many inferences wait to be written.
+        lost: how many inferences are lost: too many waited, or they were garbage collected before they were ended.
         error: why the last write failed; None if it succeeded.
     """
 
@@ -58,16 +58,17 @@ class RecordingStatus:
 class Recording(Closing):
     """The recording of ``VoteController.record``; ``close`` ends it, and so does closing the controller.
 
-    A thread of its own writes it, one second after the first inference that is not written yet has ended, and when it
-    is closed. If a file can't be written, as on a full disk, a WARNING is logged once, and the write is retried every
-    second. The inferences wait, and when too many do, the oldest are lost. The file shows where.
+    A separate thread writes the file, one second after the end of the first inference that is not written yet, and when
+    the recording is closed. If the file can't be written, as on a full disk, a WARNING is logged once, and the write is
+    retried every second. Meanwhile the inferences wait, and if too many wait, the oldest are lost. The file shows
+    where.
     """
 
     def __init__(self, files: TraceFiles, most_pending: int, registry: Registry, time: Time) -> None:
         self._files = files
         self._most_pending = most_pending
         self._registry = registry
-        # The gates of several sessions add to the queue at the same time. Its lock is held for moments.
+        # Protects the queue, since several sessions add to it at the same time. It is held only for moments.
         self._lock = whole_lock()
         self._queue: deque[Ended] = deque()
         self._dropped = 0
@@ -79,7 +80,7 @@ class Recording(Closing):
         self._error: str | None = None
         self._finished = self._closed = False
         self._background = BackgroundWork(time, "htppower-recording", self._write, wait_us=PERIOD_US)
-        # Arming an alarm takes too long for the hot path.
+        # Arming the alarm takes too long for the hot path, so another thread does it.
         self._ask_soon = functools.partial(time.call_soon, self._background.ask)
         registry.record_to(self._add)
 
@@ -95,7 +96,7 @@ class Recording(Closing):
 
     @property
     def lost(self) -> int:
-        """How many inferences are lost since too many waited, or since they were collected before they were ended."""
+        """How many inferences are lost: too many waited, or they were garbage collected before they were ended."""
         return self._lost
 
     def flush(self, timeout_s: float = _LONGEST_WRITE_S) -> bool:
@@ -108,7 +109,7 @@ class Recording(Closing):
         return self._background.do(self._write, checked_timeout(timeout_s)) and self._error is None
 
     def close(self) -> None:
-        """Write the inferences that have ended, and record no more. Closing twice is fine."""
+        """Write the inferences that have ended, and record no more. Closing twice has no effect."""
         if self._closed:
             return
         self._registry.end_record(self._add)
@@ -119,7 +120,10 @@ class Recording(Closing):
         self._closed = True
 
     def _add(self, label: tuple[SessionRecord, Plan], begun_ns: int, ended_ns: int, cold: bool) -> None:
-        """Queue an inference that has ended. The gate of its session is held, so this is fast and waits for no disk."""
+        """Queue an inference that has ended.
+
+        The gate of its session is held, so this must be fast, and does not wait for the disk.
+        """
         with self._lock:
             queue = self._queue
             queue.append((label, begun_ns, ended_ns, cold))
@@ -140,7 +144,8 @@ class Recording(Closing):
             if self._finished:
                 return
             try:
-                # The lines of an earlier write go first. Until they are written, the queue waits, and is bounded.
+                # Lines of an earlier write that failed go first. Until they are written, the inferences stay in the
+                # queue, whose length is limited.
                 self._write_lines()
                 self._take()
                 self._write_lines()
@@ -180,7 +185,10 @@ class Recording(Closing):
 
 
 class Recorder:
-    """Begins recordings, one at a time. If Ctrl-C interrupts ``begin``, the recording may go on until ``close``."""
+    """Begins recordings, one at a time.
+
+    If Ctrl-C interrupts ``begin``, the recording may have begun, and lasts until ``close``.
+    """
 
     def __init__(self, registry: Registry, time: Time) -> None:
         self._registry = registry
@@ -208,7 +216,7 @@ class Recorder:
             return self._recording
 
     def status(self) -> RecordingStatus | None:
-        """Return the status of the recording, without waiting for the disk; None if there is none."""
+        """Return the status of the recording, without waiting for the disk; None without a recording."""
         recording = self._recording
         return None if recording is None or recording.closed else recording._status()  # noqa: SLF001 - not for users
 

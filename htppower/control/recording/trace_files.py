@@ -1,11 +1,12 @@
-"""The files of a recording, and the lines in them.
+"""The files of a recording, and how they are written.
 
-The lines are events of Chrome's trace format, in an array without its closing bracket. The format allows that, so after
-a crash a file is valid up to its last full line. Source: "Trace Event Format", a document of the Chromium project.
+The lines are events of Chrome's trace format, in an array without its closing bracket. The format allows the missing
+bracket, so after a crash a file is valid up to its last full line. Source: "Trace Event Format", a document of the
+Chromium project.
 
 The newest file is at the path, older files are at ``PATH.1``, ``PATH.2`` and so on. The newest file stays locked while
-it is written, and so does its successor while that is made. So no other controller, of this or another process, takes
-the file for one of an earlier run and renames it.
+it is written, and so does the next file while it is made. The lock shows other controllers, of this or another process,
+that the file is not left from an earlier run, so they do not rename it.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.plans import Plan
 
-# The session and the plan of an inference, its begin and end in ns, and whether it waited for a call. The begin is
-# NOT_TIMED if the inference was collected before it was ended.
+# One inference: its session and plan, its begin and end in ns, and whether it waited for a call. The begin is NOT_TIMED
+# if the inference was collected before it was ended.
 Ended: TypeAlias = "tuple[tuple[SessionRecord, Plan], int, int, bool]"
 
-# How every recording begins, and no other trace; and how a line begins that tells how many inferences are lost.
+# Every recording begins with the first text, and no other trace does. A line that reports lost inferences begins with
+# the second.
 _MARK = b'[\n{"name":"htppower","ph":"M",'
 LOST = '{"name":"lost",'
 _VERSION = 1
@@ -48,7 +50,7 @@ def header(now_us: int, controller: str | None) -> bytes:
 
 
 def lines(ended: Iterable[Ended], dropped: int) -> tuple[list[str], int]:
-    """Return the lines of inferences, and how many inferences are lost: others were dropped earlier than these."""
+    """Return the lines of inferences, and how many inferences are lost; ``dropped`` were lost before these."""
     made: list[str] = []
     pid, lost = os.getpid(), 0
     # By the id of the label: comparing plans takes longer than making a line.
@@ -67,7 +69,10 @@ def lines(ended: Iterable[Ended], dropped: int) -> tuple[list[str], int]:
 
 
 def _parts(pid: int, session: SessionRecord, plan: Plan) -> tuple[str, str]:
-    """Return the text before the times of an inference, and after them: the same for most inferences."""
+    """Return the text of a line before the times of an inference, and after them.
+
+    Most inferences have the same text.
+    """
     owner = str(session.number) if session.owner is None else session.owner
     args = f'"session":{json.dumps(owner)},"profile":{json.dumps(plan.profile.name)},"cold":'
     return f'{{"name":"inference","ph":"X","pid":{pid},"tid":{session.number},"ts":', f',"args":{{{args}'
@@ -77,13 +82,13 @@ class TraceFiles:
     """Writes lines to the newest file, and begins another when that is full.
 
     All methods raise OSError if the file can't be written, and ValueError if another controller writes it, or if a file
-    that would be renamed is not a recording. A link is renamed, and not followed.
+    that would be renamed is not a recording. A link at the path is renamed, not followed.
 
     Args:
         path: the newest file.
         files: how many files are kept, the newest included.
-        most_bytes: the largest size of a file; only a single line may exceed it.
-        header: returns the begin of a file.
+        most_bytes: the largest size of a file; a file is larger only if a single line does not fit.
+        header: returns the first lines of a file.
     """
 
     def __init__(self, path: str | os.PathLike[str], files: int, most_bytes: int, header: Callable[[], bytes]) -> None:
@@ -158,11 +163,11 @@ class TraceFiles:
                     raise self._in_use()
         except OSError as error:
             if error.errno is None:
-                raise  # the time limit of a host
+                raise  # the time limit of a host, which is not an error of the file
             # The path leads to nothing, or is a link.
 
     def _rename(self) -> None:
-        """Move each file to the next place, up to the first free place; if there is none, the oldest file goes."""
+        """Move each file to the next place, up to the first free one. If there is none, the oldest file is removed."""
         last = len(self._places) - 1
         free = next((age for age in range(last) if not os.path.lexists(self._places[age])), last)
         for age in range(free, 0, -1):

@@ -17,7 +17,7 @@ from htppower.errors import CallUnderWay, VoteRejected
 from htppower.events import Cause, Degradation, LinkState, State
 from htppower.votes.vote_set import VoteSet
 
-# No postponed annotations here: the types of the fields are read.
+# This module has no postponed annotations, since other code reads the types of the fields.
 
 
 @attrs.frozen
@@ -35,12 +35,12 @@ class OpenTicket:
 
 @attrs.frozen
 class LearntSustain:
-    """A learnt sustain time, and its cost next to the vendor's fixed sustain time of 300 ms.
+    """A learnt sustain time, and what it has cost next to the vendor's fixed sustain time of 300 ms.
 
     Attributes:
-        time_out_us: the time from the next end of an inference on.
+        time_out_us: the time that applies after the next inference.
         gaps: how many gaps between inferences it has learnt from.
-        raised_us: how long votes were up in them, but for raises ahead.
+        raised_us: how long votes were up in them, without raises ahead.
         cold_starts: after how many of them an inference waited for a raise.
         fixed_raised_us: how long votes would have been up with 300 ms.
         fixed_cold_starts: how many inferences would have waited with 300 ms.
@@ -61,14 +61,14 @@ class SessionStatus(NamedTuple):
 
     Attributes:
         number: the number of the session.
-        owner: what it is for, or None.
+        owner: the client or task of the session, or None.
         profile: the name of the profile that it uses.
-        own_profile: the name of the profile that it was opened with, or that ``use`` gave it.
+        own_profile: the name of the profile that it was opened with, or that ``use`` has set.
         holds: the holds on it.
         decided_by: the hold or the cap that decides which profile it uses; None if its own profile is used.
-        state: whether its votes are up, or not known.
-        since_us: when it came into that state.
-        cause: why it made its last transition; None if it has made none.
+        state: whether its votes are up, lowered or not known.
+        since_us: when it entered that state.
+        cause: the cause of its last transition; None before the first one.
         in_flight: how many inferences are running.
         tickets: the inferences that ``Session.begin`` has begun and that have not ended, the oldest first.
         sustained_until_us: when its votes come down unless an inference begins before; None if no timer runs.
@@ -78,19 +78,20 @@ class SessionStatus(NamedTuple):
         votes: the votes known to be in force, by power config id; without the process-wide settings.
         degradations: the votes of its profile that this platform does not have.
         error: the call that failed last; None if a call has succeeded since.
-        last_error: the call that failed last and when, also if calls have succeeded since.
+        last_error: the call that failed last, and when; kept if later calls succeed.
         last_call: its last native call.
         inferences: how many inferences have begun, including those that run or wait for their votes.
         cold_starts: the inferences that waited for a native call before they could begin, and how long they waited.
         calls_sent: how many native calls were made for it.
-        calls_saved: how many setPowerConfig calls its inferences did without, since its votes were up when they began:
-            a raise and a lowering each, on each core.
-        time_in_state_us: how long it has been in each state, all stays together, up to now.
+        calls_saved: how many setPowerConfig calls were not needed, since votes were up when an inference began: two for
+            each such inference and core, a raise and a lowering.
+        time_in_state_us: how long it has been in each state, up to now.
         learnt: its learnt sustain time; None if its profile states the sustain time.
-        learnt_further: the same for the time until its relaxed votes relax further; None if its profile states that
-            time, or has none. A gap is then from the first relaxing to the next raise: ``raised_us`` is how long votes
-            stayed in the first power state, and ``cold_starts`` counts the waits for a raise from the second.
-        closing: whether it is being closed, and a call that has not returned yet delays that.
+        learnt_further: the same for the time until its votes relax to the second power state; None if its profile
+            states that time, or has no second state. A gap is then from the first relaxing to the next raise:
+            ``raised_us`` is how long votes stayed in the first power state, and ``cold_starts`` counts the waits for a
+            raise from the second.
+        closing: whether it is being closed, and its close waits for a call that has not returned.
     """
 
     number: int
@@ -130,7 +131,7 @@ class ProcessSetting:
     Attributes:
         name: as in a profile, such as ``rpc_polling_time_us``.
         value: the value in force; None if it is not known or was never voted.
-        holders: the numbers of the sessions of this controller that ask for this value, and so keep it in force.
+        holders: the numbers of the sessions of this controller that wish for this value, and so keep it in force.
     """
 
     name: str
@@ -151,9 +152,9 @@ class ControllerStatus:
         sessions: the open sessions, the oldest first.
         cores: each core that a session has a power config id on: the votes in force, and the sessions that decide it.
         settings: the process-wide settings, with their holders.
-        orphans: ids of closed sessions whose destruction failed. Votes may still be in force on them. They are tried
-            again with the back-off.
-        events_lost: how many events subscribers were too slow for.
+        orphans: ids of closed sessions whose destruction failed. Votes may still be in force on them. The back-off
+            tries to destroy them again.
+        events_lost: how many events were not delivered because a subscriber was too slow.
         recording: the progress of the recording of its inferences; None if it does not record.
         calls_under_way: the native calls that have not returned yet, the oldest first.
         inferences: how many inferences have begun, on all sessions that were ever open.

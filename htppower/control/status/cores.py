@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from htppower.control.core.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
 
-# Reading it off the class takes longer.
+# Reading the value from the class each time would take longer.
 _UNKNOWN = State.UNKNOWN
 
 
@@ -27,11 +27,11 @@ class CoreStatus:
     Attributes:
         device_id: the device of the core.
         core_id: the core.
-        effective: the sum of the votes of all sessions, as the DSP aggregates them, in native numbers.
+        effective: the votes of all sessions, combined as the DSP combines them, in native numbers.
         decided_by: for each clock, ``core``, ``bus`` and ``hmx``, the numbers of the sessions whose target is in force;
-            empty if no session votes on it. For ``sleep_latency_us`` the sessions with the smallest wish.
+            empty if no session votes on it. For ``sleep_latency_us``, the sessions with the smallest value.
         unknown: the numbers of the sessions whose votes on the core are not known: a call failed, the DSP restarted, or
-            a graph was initialised since they were cast. The other fields leave these votes out.
+            a graph was initialised after they were sent. The other fields leave these votes out.
     """
 
     device_id: int
@@ -46,8 +46,8 @@ def core_statuses(sessions: Iterable[SessionRecord], process: VoteSet) -> tuple[
     settings = ProcessSettings()
     for config in process.native(0):
         settings = settings.after(config)
-    # Thousands of sessions may have the same few votes, so equal votes are aggregated once. A key has the known and the
-    # doubtful votes, and is None if a session is UNKNOWN.
+    # Thousands of sessions may have the same few votes, so equal votes are aggregated once. A key consists of the known
+    # and the doubtful votes; it is None for a session that is UNKNOWN.
     cores: dict[tuple[int, int], dict[tuple[VoteSet, VoteSet] | None, list[int]]] = {}
     for session in sessions:
         for core_id, ledger in session.ledgers.items():
@@ -72,7 +72,8 @@ def _core_status(
             for config in votes[0].native(0):
                 client.apply(config)
             clients.append((numbers, client))
-    # The sum depends on whether a client is alone, but not on the number of equal clients.
+    # The result depends on whether a client is alone, but not on how many equal clients there are, so two stand for
+    # all.
     effective = effective_clocks([client for numbers, client in clients for _ in numbers[:2]], settings)
     return CoreStatus(device_id, core_id, effective, _deciding(clients, effective), tuple(sorted(unknown)))
 
@@ -87,7 +88,7 @@ def _deciding(clients: list[tuple[list[int], Client]], effective: Effective) -> 
         return client.corners(clock, in_expanded=in_expanded)[1]
 
     def decides(client: Client, clock: str) -> bool:
-        # The DSP takes no HMX vote of a client without a core vote.
+        # The DSP ignores the HMX vote of a client without a core vote.
         counts = client.active and (clock != "hmx" or target(client, "core") != target(asleep, "core"))
         return counts and target(client, clock) == in_force[clock] != target(asleep, clock)
 

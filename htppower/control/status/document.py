@@ -170,7 +170,10 @@ STATUS = _FORMS.define(
 
 
 def status_document(status: ControllerStatus, *, closed: bool) -> dict[str, Any]:
-    """Return the status of a controller of this process, with the current wall clock; ``closed``: it is the last."""
+    """Return the status of a controller of this process, with the current wall clock.
+
+    ``closed``: it is the last status of the controller.
+    """
     return {**STATUS.write(status), "closed": closed}
 
 
@@ -180,16 +183,16 @@ def problem(document: object) -> str | None:
 
 
 def without_times(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document without what changes while nothing happens."""
+    """Return the document without the fields that change even if nothing happens, such as the time."""
     sessions = [{**session, "time_in_state_us": None} for session in document["sessions"]]
     return {**document, "written": None, "time_us": None, "sessions": sessions}
 
 
 def may_change(document: dict[str, Any]) -> bool:
-    """Return whether a status may change without an event: the file is then written once a second."""
+    """Return whether a status may change without an event: if so, the file is written once a second."""
     recording = document["recording"]
     if recording is not None and (recording["pending"] or recording["error"] is not None):
         return True
     up = any(session["state"] == State.RAISED or session["in_flight"] for session in document["sessions"])
-    # Files of earlier versions have no calls.
+    # Files of earlier versions have no ``calls_under_way``.
     return up or bool(document.get("calls_under_way"))

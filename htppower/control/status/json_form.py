@@ -1,4 +1,4 @@
-"""JSON of annotated classes: how their values are written, and what is wrong with JSON that was read."""
+"""The JSON forms of annotated classes: they write values, and check JSON that was read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-# Every clock, count and id is smaller.
+# Every clock, count and id is smaller than this.
 _LIMIT = 1 << 63
 _WORDS = {str: "text", int: "number", bool: "truth value"}
 
@@ -22,10 +22,12 @@ class Form:
 
     Attributes:
         write: returns a value of the type as JSON.
-        wrong: returns what is wrong with JSON at a path, such as ``caps[0].profile``; None if it has this form.
+        wrong: returns a text on what is wrong with JSON at a path, such as ``caps[0].profile``; None if it has this
+            form.
         many: whether it is a list.
         kind: the class of an object, or of the objects in a list.
-        fields: the fields of that class: the form of each, and its meaning if the docstring of the class lacks it.
+        fields: the fields of that class: the form of each, and its meaning if the docstring of the class does not state
+            it.
     """
 
     write: Callable[[Any], Any]
@@ -41,8 +43,8 @@ class Shown:
 
     Attributes:
         hint: the type of its value.
-        get: returns its value; None: the attribute of that name.
-        says: its meaning, if the docstring of the class lacks it.
+        get: returns its value; None to use the attribute of that name.
+        says: its meaning, if the docstring of the class does not state it.
     """
 
     hint: Any
@@ -51,13 +53,16 @@ class Shown:
 
 
 class Forms:
-    """Makes forms out of types. The fields of a class are its annotations, unless it was defined before."""
+    """Makes forms from types. The fields of a class are its annotations, unless ``define`` has set them."""
 
     def __init__(self) -> None:
         self._defined: dict[type, Form] = {}
 
     def define(self, kind: type, /, *, later: Collection[str] = (), **shown: Any) -> Form:
-        """Return the form of a class with these fields, each a type or a ``Shown``. Older files lack the later ones."""
+        """Return the form of a class with these fields, each a type or a ``Shown``.
+
+        Files of earlier versions may lack the ``later`` fields.
+        """
         fields = {name: each if isinstance(each, Shown) else Shown(each) for name, each in shown.items()}
         forms = {name: self.of(field.hint) for name, field in fields.items()}
         parts = [(name, field.get or operator.attrgetter(name), forms[name].write) for name, field in fields.items()]
@@ -113,7 +118,11 @@ def _list(form: Form) -> Form:
 
 
 def _dictionary(key: Any, form: Form) -> Form:
-    """Return the form of a dictionary. The keys of a Literal must be there; enum keys are in their order."""
+    """Return the form of a dictionary.
+
+    If the type of its keys is a Literal, every one of these keys must be present. If it is an enum, the keys are
+    written in the order of the enum.
+    """
     required = get_args(key)
     order = required or (key if issubclass(key, enum.Enum) else ())
 
@@ -127,7 +136,7 @@ def _dictionary(key: Any, form: Form) -> Form:
 
 
 def _wrong_object(found: Any, at: str, forms: Mapping[str, Form], later: Collection[str]) -> str | None:
-    """Check the fields that have a form. Other fields are accepted: a later version may add some."""
+    """Check the fields that have a form. Other fields are accepted, since a later version may add some."""
     if not isinstance(found, dict):
         return f"{at} is not an object"
     for name, form in forms.items():

@@ -1,4 +1,7 @@
-"""Whether the process that wrote a file still runs. A pid alone is not enough: a later process may have the same."""
+"""Whether the process that wrote a file still runs.
+
+The pid alone is not enough, since a later process may have the same pid.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import enum
 import os
 from pathlib import Path
 
-# The fields of /proc/PID/stat after the state, see proc(5). A zombie casts no vote any more.
+# The fields of /proc/PID/stat after the state, see proc(5). A zombie has no votes any more, so it counts as gone.
 _START_TIME = 18
 _ENDED = frozenset("ZXx")
 
 
 class Life(str, enum.Enum):
-    """The state of a process, as far as it can be found out."""
+    """Whether a process still runs, as far as this can be found out."""
 
     RUNNING = "running"
     GONE = "gone"
@@ -23,7 +26,7 @@ class Life(str, enum.Enum):
 
 
 def place() -> str | None:
-    """Return the boot and the pid namespace of this process; None if the system does not tell them."""
+    """Return the boot and the pid namespace of this process; None if the system does not provide them."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - the link is not a path
@@ -32,7 +35,7 @@ def place() -> str | None:
 
 
 def started(pid: int) -> int | None:
-    """Return when a process of this place was started, in the kernel's ticks since boot; None if that can't be read.
+    """Return when a process of this place was started, in the kernel's ticks since boot; None if it can't be read.
 
     Raises:
         ProcessLookupError: the process has ended, or never existed.
@@ -43,7 +46,7 @@ def started(pid: int) -> int | None:
         # The system may have no /proc, or hide the processes of other users in it.
         _require_signals(pid)
         return None
-    # The name of the process stands in parentheses, and may hold parentheses and spaces itself.
+    # The name of the process is in parentheses, and may contain parentheses and spaces itself.
     state, *fields = text.rpartition(")")[2].split()
     if state in _ENDED:
         raise ProcessLookupError(pid)
@@ -51,7 +54,7 @@ def started(pid: int) -> int | None:
 
 
 def life(pid: int, started_ticks: int | None, its_place: str | None) -> Life:
-    """Return the state of the process with this pid, start and place."""
+    """Return whether the process with this pid, start and place still runs."""
     if its_place != place():
         return Life.ELSEWHERE
     try:

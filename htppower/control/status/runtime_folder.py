@@ -1,8 +1,8 @@
-"""The folder where the controllers of a user serve their status if no file is named.
+"""The folder where the controllers of a user serve their status if the host names no file.
 
 It is in the runtime folder of the user (``XDG_RUNTIME_DIR`` or ``/run/user/UID``), or else in ``/tmp``. It must belong
 to the user, and no other user may write to it. A host without a login, such as a service, may have another environment
-than a shell, so readers look into all of these folders.
+than the user's shell, so readers look into all of these folders.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def runtime_folders() -> tuple[Path, ...]:
 
 
 def temporary_folder() -> Path:
-    """Return the parent of the folders of users without a runtime folder."""
+    """Return the folder that holds the folders of users without a runtime folder, such as ``/tmp``."""
     return Path("/tmp" if os.path.isdir("/tmp") else os.environ.get("TMPDIR", "/data/local/tmp"))  # noqa: S108, PTH112
 
 
@@ -45,7 +45,7 @@ def is_own(folder: Path) -> bool:
 
 
 def belongs_to(folder: Path, uid: int | None) -> bool:
-    """Return whether a folder, not a link, belongs to a user, and no other user may write to it; None: to any user."""
+    """Return whether a folder, not a link, belongs to a user (None: to any user), and no other user may write to it."""
     try:
         found = os.lstat(folder)
     except OSError:
@@ -58,7 +58,7 @@ def reserved_file() -> Path:
     """Return a new, empty file for a status of this process, in a folder that only this user may write to.
 
     Raises:
-        OSError: no folder can be used; the error is of the last folder that was tried.
+        OSError: no folder can be used; this is the error of the last folder that was tried.
     """
     problem = OSError(errno.ENOENT, "there is no folder for statuses: name a file", NAME)
     for folder in runtime_folders():
@@ -82,7 +82,7 @@ def _new_file(folder: Path) -> Path:
         with contextlib.suppress(FileExistsError):
             path.touch(mode=0o600, exist_ok=False)
             return path
-    raise AssertionError  # the numbers do not end
+    raise AssertionError  # always found, since the numbers do not end
 
 
 def _tidy(folder: Path) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from htppower.control.registry import Registry
     from htppower.votes.native import Option
 
-# Reading them off the class takes longer.
+# Reading the values from the class each time would take longer.
 _MAY_BE_UP = (State.RAISED, State.UNKNOWN)
 _DESTROYED = State.DESTROYED
 
@@ -41,13 +41,16 @@ def controller_status(
     events_lost: int,
     recording: RecordingStatus | None,
 ) -> ControllerStatus:
-    """Return the snapshot. It waits for no call: the values that it reads of a session are replaced, never changed."""
+    """Return the snapshot.
+
+    This waits for no call, since the values of a session are replaced as a whole, never changed.
+    """
     sessions, inferences = registry.counted()
     process, own = engine.settings.now.known, frozenset(sessions)
     statuses = []
     for session in sessions:
         if session.state is _DESTROYED:
-            # It is about to be removed. Its inferences still count: a counter must not go down.
+            # The session is about to be removed. Its inferences still count, since a counter must not fall.
             inferences += session.gate.inferences
         else:
             statuses.append(_session_status(session, time_us))
@@ -78,7 +81,8 @@ def _setting(option: Option, settings: ProcessSettings, sessions: frozenset[Sess
 
 
 def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
-    # A host may have thousands of sessions. One more call here, as by a comprehension or a property, costs 5 %.
+    # A host may have thousands of sessions. Each further function call here, such as a comprehension or a property,
+    # costs 5 %.
     votes = {}
     for ledger in session.ledgers.values():
         votes[ledger.power_config_id] = ledger.now.known
@@ -89,16 +93,16 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     if plan.casts:
         saves += begun - told
     noted, since_us, cause, left_us = history.stay
-    # The stay may have begun after this status read the clock.
+    # The session may have entered its state after this status read the clock, so the time may be negative.
     since_us = min(since_us, now_us)
-    # In two steps: one display would make two dictionaries.
+    # Made in two steps: a single display would build two dictionaries.
     lasted_us = left_us.copy()
     lasted_us[noted] = lasted_us.get(noted, 0) + now_us - since_us
     if noted is not state:
-        # The state has just changed, and its stay is not noted yet.
+        # The state has just changed, and the new stay is not recorded yet.
         since_us = now_us
         lasted_us.setdefault(state, 0)
-    # In the order of the fields: by their names it takes 1.6 times as long.
+    # Positional arguments, in the order of the fields: keyword arguments would take 1.6 times as long.
     return SessionStatus(
         session.number,
         session.owner,

@@ -1,4 +1,4 @@
-"""A controller's status in a file, for other processes: whole, on change, and at most once a second."""
+"""A controller's status in a file, for other processes: replaced after each change, at most once a second."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
-# A status has its kind in the first bytes.
+# The first bytes of a status file, which must contain its kind.
 _BEGIN_BYTES = 4096
 
 PERIOD_US = 1_000_000
-# How long ``close`` waits for the disk.
+# How long ``close`` waits for the disk, in seconds.
 LONGEST_WRITE_S = 1.0
 
 
@@ -44,13 +44,13 @@ class StatusFile(Closing):
     recording has inferences to write. Otherwise no timer runs. If the file can't be written, a WARNING is logged once,
     and the next change is tried again.
 
-    The file is replaced as a whole, so its folder must be writable. A link in its place is replaced, too. If no path is
+    The file is replaced as a whole, so its folder must be writable. A link at the path is replaced, too. If no path is
     named, the file is in the runtime folder of the user, and is removed at the end instead of being marked as closed.
 
     Raises:
         OSError: the file can't be written.
         SessionClosed: the controller is closed.
-        ValueError: the path leads to something else than a file, or to a file that is not a status.
+        ValueError: there is something else than a file at the path, or a file that is not a status.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ class StatusFile(Closing):
         return self._closed
 
     def close(self) -> None:
-        """Write the status a last time, marked as closed, and nothing from then on. Closing twice is fine."""
+        """Write the status a last time, marked as closed, and write nothing after that. Closing twice has no effect."""
         if not self._closed:
             self._background.stop()
             self._calls.close()
-            # The status is taken here, not on the worker: the caller may hold a lock that a status waits for.
+            # This thread takes the status, not the worker: the caller may hold a lock that the worker would need.
             self._background.do(functools.partial(self._finish, self._document(closed=True)), LONGEST_WRITE_S)
             self._background.close()
 
@@ -121,7 +121,7 @@ class StatusFile(Closing):
         self._try_to_write(self._document())
 
     def _finish(self, last: dict[str, Any]) -> None:
-        """Write the last status, or remove the file; once, since another controller may use the same name then."""
+        """Write the last status, or remove the file, only once: later another controller may use the same name."""
         with self._writing:
             if not self._closed and self._removed:
                 self._remove()

@@ -1,12 +1,12 @@
-"""The locks of the controller, and what may be done under each.
+"""The locks of the controller, and what a thread may do while it holds each of them.
 
-- The line (``core.line``), one for each loaded library, is held during native calls. It protects sessions, ids,
+- The line (``core.line``), one for each loaded library, is held during all native calls. It protects sessions, ids,
   ledgers, settings, claims and the link.
 - A gate, one for each session, protects its counts of phases, its deadline and its alarm. It is taken with the line or
   without it. A thread that holds a gate must not wait for a native call, for the line, or for another gate.
 
-Other objects (a status file, a recording, a thermal cap) have their own lock for their own fields. A thread takes it
-before the line and the gates, never while it holds one of them.
+Other objects (a status file, a recording, a thermal cap) have locks for their own fields. A thread must take such a
+lock before the line and the gates, never while it holds one of these.
 
 A gate is reentrant, since a signal handler of the host may interrupt the begin or the end of a phase.
 """
@@ -46,5 +46,5 @@ def is_held(lock: Lock) -> bool:
 
 
 def make_gate_lock() -> Lock:
-    """Return the lock of a new gate. Tests replace this to record what is done under the lock."""
+    """Return the lock of a new gate. Tests replace this function to record what is done under the lock."""
     return whole_lock()  # type: ignore[return-value]  # typeshed does not know _is_owned

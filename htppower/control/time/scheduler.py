@@ -1,8 +1,8 @@
 """The system's time: the monotonic clock, and alarms on APScheduler.
 
 APScheduler keeps deadlines by the wall clock, and a step of the wall clock would lower votes an hour early or never. So
-its scheduler gets a time zone that follows the monotonic clock. A job takes half a KiB, and 100 us to add (measured),
-so the alarms are kept in a heap, and one job wakes for the earliest alarm.
+its scheduler gets a time zone that shows the monotonic clock. A job takes half a KiB of memory, and 100 us to add
+(measured), so all alarms are in a heap, and a single job wakes for the earliest alarm.
 
 Only the thread of ``call_soon`` uses the heap and the scheduler. Arming an alarm puts it into that thread's queue,
 without a lock, so an interrupted thread leaves no lock behind. That thread also runs the alarms, so they must be short:
@@ -35,14 +35,15 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is added to it
 _ZERO = datetime.timedelta(0)
-# A deadline after the last datetime wakes at the last datetime. No clock gets there.
+# The largest datetime stands for every later deadline. No clock reaches it.
 _LATEST_US = (datetime.datetime.max - _EPOCH) // datetime.timedelta(microseconds=1)  # noqa: DTZ901 - as the epoch
-# Cancelled alarms are removed when the heap has twice as many alarms as after the last removal, and at least this many.
+# Cancelled alarms stay in the heap until it has twice as many alarms as after the last removal, and at least this many.
 _FIRST_LOOK = 64
-# The period between looks for due alarms while no thread can be started.
+# While no thread can be started, due alarms are looked for at this interval.
 _NO_THREAD_S = 0.01
 _LOGGER = logging.getLogger("htppower.sustain")
-# APScheduler writes four INFO records for each job, two of them by a logger named after the executor.
+# APScheduler writes four INFO records for each job, two of them on a logger named after the executor. They are switched
+# off.
 _EXECUTOR = "htppower"
 logging.getLogger(f"apscheduler.executors.{_EXECUTOR}").setLevel(logging.WARNING)
 _SCHEDULER_LOGGER = logging.getLogger("htppower.sustain.apscheduler")
@@ -112,7 +113,7 @@ class SystemTime(MonotonicClock):
         self._scheduler: BackgroundScheduler | None = None
 
     def _forked(self) -> None:
-        """In a forked child: leave the threads and the alarms to the parent."""
+        """In a forked child: forget the threads and the alarms, which exist only in the parent."""
         self._worker.disown()
         self._begin()
 
@@ -147,7 +148,7 @@ class SystemTime(MonotonicClock):
         return ThreadWorker(name)
 
     def close(self) -> None:
-        """Run no alarm from now on; do not wait for a running one."""
+        """Stop all alarms; do not wait for an action that runs."""
         self.call_soon(self._end)
         self._worker.close()
 
@@ -175,7 +176,7 @@ class SystemTime(MonotonicClock):
             self._wake_at(min(self._alarms[0].deadline_us, _LATEST_US))
 
     def _wake_at(self, deadline_us: int) -> None:
-        """Have the job wake at a deadline, unless it wakes earlier."""
+        """Let the job wake at a deadline, unless it wakes earlier anyway."""
         if self._wake_us is not None and self.now_us < self._wake_us <= deadline_us:
             return
         if self._scheduler is None:

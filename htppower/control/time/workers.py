@@ -1,4 +1,4 @@
-"""Workers: each runs actions one after the other, on its own thread."""
+"""Workers: each worker runs actions one after the other on its own thread."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Worker(Protocol):
         """Run the action soon, without waiting for it; log its exception."""
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until all posted actions have run; return whether they have within the timeout."""
+        """Wait until all posted actions have run; return whether they have run within the timeout."""
 
     def keep(self, idle_s: float | None) -> None:
-        """From now on, end the thread after this time without an action; None keeps it until the close."""
+        """From now on, end the thread after this time without an action; None keeps the thread until ``close``."""
 
     def close(self) -> None:
         """Run the posted actions, and accept no more."""
@@ -51,7 +51,7 @@ class ThreadWorker:
     Args:
         name: the name of the thread.
         logger: logs exceptions of actions.
-        idle_s: the thread ends after this time without an action; None keeps it until ``close``.
+        idle_s: the thread ends after this time without an action; None keeps the thread until ``close``.
     """
 
     def __init__(self, name: str, logger: logging.Logger = _LOGGER, idle_s: float | None = None) -> None:
@@ -64,8 +64,8 @@ class ThreadWorker:
     def _begin(self) -> None:
         self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self.post_unlocked = self._actions.put
-        # The thread that pops the only entry becomes the worker's thread. A thread that finds no entry ends at once, so
-        # two threads may be started at the same time.
+        # Has one entry, a permit. The thread that pops the entry becomes the worker's thread; a thread that finds no
+        # entry ends at once. So it does no harm if two threads are started at the same time.
         self._vacancy: deque[None] = deque([None])
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
@@ -92,7 +92,7 @@ class ThreadWorker:
 
     @property
     def pending(self) -> int:
-        """How many actions wait, without the running one."""
+        """How many actions wait, not counting the action that runs."""
         return self._actions.qsize()
 
     def post(self, action: Callable[[], object]) -> None:
@@ -106,7 +106,10 @@ class ThreadWorker:
             self._run_here()
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until all posted actions have run. On the worker's own thread, which would hang, it does not wait."""
+        """Wait until all posted actions have run.
+
+        On the worker's own thread this does not wait, since it would wait for itself.
+        """
         if self._thread is threading.current_thread() or (self._vacancy and (self._closed or self._actions.empty())):
             return True
         if self._closed:
@@ -119,16 +122,16 @@ class ThreadWorker:
         """From now on, end the thread after this time without an action."""
         self._idle_s = idle_s
         if not self._vacancy:
-            # Wake the thread, which still waits with the old timeout.
+            # Wakes the thread, which still waits with the old timeout.
             self._actions.put(_nothing)
 
     def close(self) -> None:
-        """Run the posted actions, then end the thread; do not wait for that."""
+        """Run the posted actions, then end the thread; this does not wait for the end."""
         self._closed = True
         self._actions.put(None)
 
     def disown(self) -> None:
-        """In a forked child: leave the thread and the posted actions to the parent."""
+        """In a forked child: forget the thread and the posted actions, which the parent runs."""
         self._begin()
 
     def _work(self) -> None:
@@ -141,15 +144,15 @@ class ThreadWorker:
             try:
                 run_and_log(action, self._logger)
             except BaseException:
-                # SystemExit, for example, ends the action, and not this thread.
+                # An exception such as SystemExit must end only the action, not this thread.
                 with contextlib.suppress(BaseException):
                     self._logger.exception("%r failed", action)
-            # A waiting thread must not keep the objects of its last action alive.
+            # While the thread waits, it must not keep the objects of its last action alive.
             del action
         self._ended.set()
 
     def _next(self) -> Callable[[], object] | None:
-        """Wait for an action; return None if the worker is closed, or if the thread was idle for too long."""
+        """Wait for an action; return None if the worker is closed or the thread has been idle for too long."""
         while True:
             try:
                 return self._actions.get(timeout=self._idle_s)
@@ -177,7 +180,7 @@ class ThreadWorker:
 
 
 def _nothing() -> None:
-    """Do nothing."""
+    """Do nothing: an action that only wakes the thread."""
 
 
 def start_apart(start: Callable[[], object]) -> None:
@@ -194,6 +197,6 @@ def run_and_log(action: Callable[[], object], logger: logging.Logger) -> None:
     try:
         action()
     except Exception:
-        # A log filter or handler of the host may raise, too. The thread goes on.
+        # A log filter or handler of the host may raise an error, too, which must not end this thread.
         with contextlib.suppress(Exception):
             logger.exception("%r failed", action)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def hang() -> Iterator[Callable[[], Hang]]:
-    """Yield a function that makes actions which hang; let all of them go at the end."""
+    """Yield a function that makes actions which hang; let all of them return at the end."""
     made: list[Hang] = []
 
     def make() -> Hang:

@@ -1,4 +1,4 @@
-"""A wrong argument is an error at once, in our own words, and changes nothing."""
+"""A wrong argument is an error at once, with a message of ours, and changes nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Sevens:
-    """A whole number of another library."""
+    """A whole number of another library: 7."""
 
     def __index__(self) -> int:
         """Return the number."""
@@ -40,7 +40,7 @@ def test_a_time_that_no_thread_can_wait_is_refused(bench: Bench, timeout_s: floa
 
 @pytest.mark.parametrize("timeout_s", ["1", [1], 1j])
 def test_a_time_that_is_no_number_is_named(bench: Bench, timeout_s: Any) -> None:
-    """The error names the argument and the kind that it needs; nothing is closed."""
+    """The error names the argument and the kind that it needs; the controller is not closed."""
     session = bench.controller.session("burst")
     for close in (session.close, bench.controller.close):
         with pytest.raises(TypeError, match=r"^timeout_s is .*: seconds from 0 to .*, or None to wait for every call$"):
@@ -64,7 +64,7 @@ def test_what_is_no_path_is_named(bench: Bench) -> None:
 
 @pytest.mark.parametrize("make", [lambda folders: VoteController("simulated", folders=folders), ProfileCache])
 def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], object], tmp_path: Path) -> None:
-    """It is the ProfileError of loading a profile, raised before any session."""
+    """A folder that can't be read raises the same ProfileError as loading a profile, before any session is opened."""
     with pytest.raises(ProfileError, match="nowhere: FILE-1: can't be read: No such file or directory"):
         make([tmp_path, tmp_path / "nowhere"])
 
@@ -95,7 +95,7 @@ def test_a_session_of_a_wrong_device_or_core(bench: Bench, arguments: dict[str, 
 
 @pytest.mark.parametrize("number", [-1, 2**32, 2**40])
 def test_a_number_that_the_call_can_not_carry_is_refused(bench: Bench, number: int) -> None:
-    """Cut to 32 bits, 4294967296 would be device 0."""
+    """A number over 32 bits is refused: cut to 32 bits, 4294967296 would be device 0."""
     with pytest.raises(ValueError, match=f"device_id is {number}: a whole number from 0 to 4294967295"):
         bench.controller.session("burst", device_id=number)
     with pytest.raises(ValueError, match=f"core_ids has {number}: whole numbers from 0 to 4294967295"):
@@ -126,7 +126,7 @@ def test_whole_numbers_of_other_libraries_are_taken(bench: Bench) -> None:
 def test_one_folder_in_the_place_of_a_list(
     make: Callable[[Any], object], folders: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single string is refused: as a list, it would be one folder for each letter."""
+    """A single string is refused instead of a list: as a list, it would be one folder for each letter."""
     for letter in "dir":
         (tmp_path / letter).mkdir()
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\n", encoding="utf-8")
@@ -144,7 +144,7 @@ def test_one_folder_in_the_place_of_a_list(
     ],
 )
 def test_a_controller_of_wrong_parts(arguments: dict[str, Any], said: str) -> None:
-    """The argument is refused before anything is opened."""
+    """A controller with a wrong argument opens nothing."""
     with pytest.raises(TypeError, match=said):
         VoteController(**{"backend": "simulated", **arguments})
 
@@ -169,7 +169,7 @@ def test_a_session_that_failed_to_open_does_not_promise_votes(bench: Bench, code
 
 
 def test_votes_are_promised_where_a_session_sends_them_again() -> None:
-    """Only a failed vote in a session is sent again, so only its message says it."""
+    """Only a failed vote of an open session is sent again, so only its message promises this."""
     assert "sent again" in what_to_do(13003)
     assert what_to_do(SUCCESS) == "nothing"
     for function in ("createPowerConfigId", "destroyPowerConfigId"):
@@ -179,7 +179,7 @@ def test_votes_are_promised_where_a_session_sends_them_again() -> None:
 
 
 def test_a_profile_that_is_not_there_is_no_type(bench: Bench) -> None:
-    """A string is a name, even if it is empty."""
+    """A string is a name, even if it is empty, so the error is not about its type."""
     with pytest.raises(ProfileError, match="NAME-1"):
         bench.controller.session("")
 

@@ -23,7 +23,7 @@ def behind(name: str = "balanced") -> Profile:
 
 
 def test_an_inference_returns_without_its_lowering_which_follows_at_once(bench: Bench) -> None:
-    """The inference makes one call; the second is made when alarms run, with the inference's end as its cause."""
+    """The inference makes one call. The second call is made when alarms run, with the inference's end as its cause."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
@@ -64,7 +64,7 @@ def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Be
 
 
 def test_a_lowering_that_comes_due_in_flight_waits_for_the_end(bench: Bench) -> None:
-    """An inference that began before the lowering keeps its votes, and is lowered after its end."""
+    """An inference that begins before the lowering keeps its votes, and is lowered after its end."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
@@ -96,7 +96,7 @@ def test_an_exception_in_an_inference_is_passed_on_and_lowered_after(bench: Benc
 
 
 def test_a_lowering_that_fails_raises_nowhere_and_is_sent_again() -> None:
-    """With ``on_error="raise"``, too, nothing is raised, since the caller has gone on."""
+    """Even with ``on_error="raise"`` a failed lowering raises no error, since the caller does not wait for it."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session(behind())
     with session.inference():
@@ -110,7 +110,7 @@ def test_a_lowering_that_fails_raises_nowhere_and_is_sent_again() -> None:
 
 
 def test_closing_right_after_lowers_and_leaves_no_alarm(bench: Bench) -> None:
-    """Closing lowers, takes polling back and destroys; the armed alarm makes no call."""
+    """Closing lowers the votes, resets polling and destroys the id; the armed alarm then makes no call."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
@@ -122,7 +122,7 @@ def test_closing_right_after_lowers_and_leaves_no_alarm(bench: Bench) -> None:
 
 @pytest.mark.parametrize("change", ["use", "hold"])
 def test_a_change_of_profile_lowers_what_waits_to_be(bench: Bench, change: str) -> None:
-    """The caller's thread lowers, as it does if a change of profile ends a sustain."""
+    """A change of profile lowers votes that wait for it on the caller's thread, as it does in a sustain time."""
     session = bench.controller.session(behind())
     with session.inference():
         pass

@@ -1,4 +1,4 @@
-"""While a native call of one session hangs, inferences of another session inside its window do not wait."""
+"""While a native call of one session hangs, inferences of another session within their sustain time do not wait."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Gate:
 
 
 def test_while_a_call_hangs_a_window_opens_serves_and_ends_late_rather_than_early() -> None:
-    """A first inference arms the timer, 1,000 more run without a call, and the lowering waits for the hanging call."""
+    """Within the sustain time 1,000 inferences run without a call, and the lowering waits for the hanging call."""
     gate = _Gate()
     bench = Bench.make(SimulatedHtp(arch=75, sleep=gate))
     camera, other = bench.controller.session("burst"), bench.controller.session("high_performance")

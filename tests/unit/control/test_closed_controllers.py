@@ -16,7 +16,7 @@ from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp, forks
 from htppower.testing import VirtualTime
 
-# atexit keeps the slot of an unregistered function: 8 bytes in CPython up to 3.13.
+# ``atexit`` keeps the slot of an unregistered function: 8 bytes in CPython up to 3.13.
 MOST_BYTES_EACH = 64
 CONTROLLERS = 30
 # The interpreter's caches grow once; a leak grows in each round.
@@ -25,7 +25,7 @@ BURST, BALANCED = load_profile("burst"), load_profile("balanced")
 
 
 def _use(controller: VoteController) -> None:
-    """Use everything that might be left behind: a subscriber, phases, an alarm, a hold, a cap."""
+    """Use everything that might leave something behind: a subscriber, phases, an alarm, a hold, a cap."""
     controller.subscribe(repr)
     with controller, controller.session(BURST) as session:
         with session.init():
@@ -59,7 +59,7 @@ def test_a_closed_controller_leaves_no_bytes() -> None:
 
 
 def test_a_closed_controller_leaves_no_objects_and_no_threads() -> None:
-    """In real time, too, all its parts are collected once its threads have ended."""
+    """In real time, all parts of a closed controller are garbage collected once its threads have ended."""
     controller = VoteController("simulated", handle_sigterm=False)
     _use(controller)
     parts: list[weakref.ref[Any]] = [
@@ -83,7 +83,7 @@ class _Concerned:
 
 
 def test_what_is_called_in_forked_children_is_forgotten_with_its_object() -> None:
-    """Living objects are called in order, and the entry of a collected object is removed."""
+    """In a forked child the registered objects that still live are called in order; collected ones are forgotten."""
     called: list[object] = []
     before = len(forks._CALLS)
     first, dropped, last = (_Concerned(called) for _ in range(3))

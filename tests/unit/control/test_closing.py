@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from htppower import Session
 
-# A hanging call lasts until it is let go, so a short timeout is enough.
+# A hanging call lasts until the test ends it, so a short timeout is enough.
 SHORT_S = 0.05
 
 
@@ -63,7 +63,7 @@ def hosting(**options: Any) -> Iterator[Host]:
     for thread in made.threads:
         thread.join(WAIT_S)
     made.controller.close(timeout_s=WAIT_S)
-    # A thread that close() gave up may still be in its last call.
+    # A thread whose close was given up may still be in its last call.
     until(lambda: backend.power_config_ids == ())
     assert backend.effective().rpc_polling_time_us == 0
 
@@ -101,7 +101,7 @@ def test_a_session_whose_call_hangs_is_given_up(host: Host) -> None:
 
 
 def test_it_is_closed_when_its_call_returns(host: Host) -> None:
-    """The session is closed then without another ``close``."""
+    """The session is closed when its call returns, without another ``close``."""
     session = host.controller.session("burst")
     hang = host.hanging_raise(session)
     give_up(session)
@@ -111,7 +111,7 @@ def test_it_is_closed_when_its_call_returns(host: Host) -> None:
 
 
 def test_it_is_closed_also_where_its_call_fails_at_last(host: Host) -> None:
-    """After a call that fails late, too, its IDs are destroyed."""
+    """After a call that hangs and then fails, the ids of the session are destroyed, too."""
     session = host.controller.session("burst")
     hang = host.hanging_raise(session)
     give_up(session)
@@ -122,7 +122,7 @@ def test_it_is_closed_also_where_its_call_fails_at_last(host: Host) -> None:
 
 
 def test_what_waits_behind_a_call_that_hangs_is_closed_when_that_returns(host: Host) -> None:
-    """The error names all sessions and the one hanging call; all are closed once it returns."""
+    """The error names all sessions and the one hanging call; all sessions are closed when this call returns."""
     sessions = [host.controller.session("burst") for _ in range(5)]
     hang = host.hanging_raise(sessions[3])
     error = give_up(host.controller)
@@ -133,7 +133,7 @@ def test_what_waits_behind_a_call_that_hangs_is_closed_when_that_returns(host: H
 
 
 def test_closing_again_goes_on_with_what_is_left(host: Host) -> None:
-    """A second close finishes the rest once the call has returned."""
+    """A second close closes the sessions that are left, once the call has returned."""
     hang = host.hanging_raise(host.controller.session("burst"))
     give_up(host.controller)
     hang.let_go.set()
@@ -173,7 +173,7 @@ def test_a_session_that_waits_for_the_call_of_another_names_that(host: Host) -> 
 
 
 def test_what_a_controller_does_after_its_sessions_is_given_up_too(host: Host) -> None:
-    """A call after the sessions are closed, such as one that destroys an orphan, is given up, too."""
+    """A call after the sessions are closed, such as the destroy of an orphan, is given up after the timeout, too."""
     session = host.controller.session("burst")
     (power_config_id,) = session.power_config_ids.values()
     host.backend.fail_next(FAILED, "destroyPowerConfigId")
@@ -199,7 +199,7 @@ def test_the_first_failure_of_the_others_is_the_cause() -> None:
 
 
 def test_within_the_time_closing_ends_as_without(host: Host) -> None:
-    """Without a hanging call nothing is raised, and closing twice is fine."""
+    """Without a hanging call no error is raised, and closing twice has no effect."""
     session = host.controller.session("burst")
     with session.inference():
         pass

@@ -56,7 +56,7 @@ def test_a_close_ends_nothing_before_another_has_told_of_the_end(closed: str, mo
 
 @pytest.mark.parametrize("first", ["another close", "the back-off"])
 def test_a_close_waits_for_an_id_that_is_being_destroyed(first: str) -> None:
-    """The close waits, so no call comes after the backend is closed, and each call is an event."""
+    """A close waits for a destroy that runs, so no call follows the close of the backend, and each call is an event."""
     time, htp = VirtualTime(), HangingHtp()
     controller = VoteController(htp, time=time, handle_sigterm=False, heartbeat_us=0)
     told: list[Any] = []

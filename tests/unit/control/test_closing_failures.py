@@ -27,7 +27,7 @@ def functions(bench: Bench) -> list[str]:
 
 @pytest.mark.parametrize("failures", [1, 2])
 def test_a_setting_is_given_back_also_after_lowerings_that_failed(bench: Bench, failures: int) -> None:
-    """Closing takes polling back, even if the lowering calls before have failed."""
+    """Closing resets polling even if the lowering before it has failed."""
     relax = load_profile("burst").relax
     assert relax is not None
     to, last = (
@@ -43,7 +43,7 @@ def test_a_setting_is_given_back_also_after_lowerings_that_failed(bench: Bench, 
 
 
 def test_settings_are_given_back_also_by_a_session_that_is_closed_in_the_back_off(bench: Bench) -> None:
-    """Closing makes no call then; the back-off takes polling back on its ID, and destroys the ID."""
+    """Closing makes no call during the back-off; the back-off resets polling on the id, and then destroys the id."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(13006, times=3)
@@ -57,7 +57,7 @@ def test_settings_are_given_back_also_by_a_session_that_is_closed_in_the_back_of
 
 
 def test_a_lowering_that_fails_is_tried_a_second_time(bench: Bench) -> None:
-    """The lowering is tried twice; then the settings are taken back and the ID is destroyed with its votes."""
+    """A failed lowering is tried twice; then the settings are reset, and the id is destroyed with its votes."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.recorder.clear()
@@ -87,7 +87,7 @@ def test_closing_on_a_rebuilt_link_destroys_the_id_at_once(bench: Bench) -> None
 
 @pytest.mark.parametrize("code", [13006, 13001])
 def test_an_id_that_can_not_be_destroyed_is_destroyed_later(bench: Bench, code: int) -> None:
-    """Its votes are relaxed, and status and an event name the ID until the back-off has destroyed it."""
+    """If a closed session's id can't be destroyed, status and an event name it until the back-off has destroyed it."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.fail_next(code, "destroyPowerConfigId", times=2)
@@ -103,7 +103,7 @@ def test_an_id_that_can_not_be_destroyed_is_destroyed_later(bench: Bench, code: 
 
 @pytest.mark.parametrize("failures", [1, 3])
 def test_an_id_that_can_not_be_destroyed_keeps_no_controller_open(failures: int) -> None:
-    """Closing the controller tries once more and ends; an ID left then goes with the device."""
+    """Closing the controller tries to destroy the id once more; an id that is left goes with the device."""
     bench = Bench.make()
     with bench.controller.session("burst").inference():
         pass
@@ -131,7 +131,7 @@ def test_closing_on_a_dead_link_makes_no_call(held: bool) -> None:
 
 
 def test_a_backend_that_its_host_has_closed_is_called_no_more(bench: Bench) -> None:
-    """Such a backend answers 14000: its IDs are gone, and nothing is retried."""
+    """A backend that its host has closed answers 14000: its ids are gone, so no call is retried."""
     session = bench.controller.session("burst")
     bench.infer(session)
     for function in ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"):
@@ -145,7 +145,7 @@ def test_a_backend_that_its_host_has_closed_is_called_no_more(bench: Bench) -> N
 
 
 def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
-    """A Decimal is accepted, although a lock's timeout can't be one."""
+    """A Decimal is accepted as a timeout, although a lock does not accept one."""
     session, other = bench.controller.session("burst"), bench.controller.session("burst")
     session.close(Decimal(2))  # type: ignore[arg-type]
     assert session.state is State.DESTROYED
@@ -178,7 +178,7 @@ def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() ->
 
 
 def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench: Bench) -> None:
-    """The first close continues: the backend and each part are closed once, in order."""
+    """If a signal handler closes in the middle of a close, the backend and each part are closed once, in order."""
     ends: list[str] = []
 
     def close_again() -> None:

@@ -58,7 +58,7 @@ def begun(session: Session, how: str) -> None:
 @pytest.mark.parametrize("how", ["with", "ticket", "decorator", "stream", "coroutine"])
 @pytest.mark.parametrize("profile", ["burst", "high_performance"])
 def test_every_inference_counts_and_those_that_raise_are_cold(how: str, profile: str) -> None:
-    """One of three inferences is cold with a sustain window, each is cold without; a cold one waits for two calls."""
+    """With a sustain time one of three inferences is a cold start, without it each; each waits for two calls."""
     bench = slow_bench(1_000)
     session = bench.controller.session(profile)
     for _ in range(3):
@@ -72,7 +72,7 @@ def test_every_inference_counts_and_those_that_raise_are_cold(how: str, profile:
 
 
 def test_each_wait_is_told_and_counted_under_its_bound() -> None:
-    """A wait equal to a bound counts under that bound; a wait above the last bound counts in the last entry."""
+    """A wait equal to a bound counts under this bound; a wait above the last bound counts in the last entry."""
     bench = slow_bench(0)
     told: list[int] = []
     bench.controller.subscribe(lambda event: told.append(getattr(event, "wait_us", -1)), ColdStart)
@@ -89,7 +89,7 @@ def test_each_wait_is_told_and_counted_under_its_bound() -> None:
 
 
 def test_what_runs_counts_and_what_never_began_does_not() -> None:
-    """A running inference is counted; one whose raise failed with on_error="raise" has not begun."""
+    """A running inference counts; an inference whose raise failed with ``on_error="raise"`` has not begun."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED)
@@ -104,7 +104,7 @@ def test_what_runs_counts_and_what_never_began_does_not() -> None:
 
 
 def test_an_inference_without_votes_waits_for_nothing(bench: Bench) -> None:
-    """On a dead link in its back-off, an inference makes no call and does not wait."""
+    """On a dead link during the back-off, an inference makes no call and does not wait."""
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem(fatal=True)
     for _ in range(5):
@@ -115,7 +115,7 @@ def test_an_inference_without_votes_waits_for_nothing(bench: Bench) -> None:
 
 
 def test_one_that_was_raised_ahead_is_not_cold(bench: Bench) -> None:
-    """An inference whose votes were raised ahead is counted, and has not waited."""
+    """An inference whose votes were raised ahead counts, but not as a cold start."""
     profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=5_000)
     session = bench.controller.session(profile)
     for _ in range(4):
@@ -127,7 +127,7 @@ def test_one_that_was_raised_ahead_is_not_cold(bench: Bench) -> None:
 
 
 def test_one_that_is_collected_is_counted_once(bench: Bench) -> None:
-    """An inference whose ticket is collected is counted once."""
+    """An inference whose ticket is garbage collected is counted once."""
     session = bench.controller.session("burst")
     ticket = session.begin()
     assert counts(bench) == (1, 1)
@@ -150,7 +150,7 @@ def test_the_total_outlives_sessions(bench: Bench) -> None:
 
 
 def test_the_total_stands_while_a_session_closes(bench: Bench) -> None:
-    """At each event of a close, a subscriber reads the same total."""
+    """During a close, a subscriber reads the same total of inferences at each event."""
     session = bench.controller.session("burst")
     bench.infer(session)
     totals: list[int] = []

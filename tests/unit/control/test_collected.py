@@ -1,4 +1,4 @@
-"""Collected or dropped objects: phases end, sessions close, holds and caps end."""
+"""Objects that are garbage collected or dropped: phases end, sessions close, holds and caps end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def dropped_in_a_cycle(held: AbstractContextManager[Any]) -> None:
-    """Leave a generator that has entered the context manager to the garbage collector."""
+    """Leave a generator that has entered the context manager to the garbage collector, in a cycle."""
 
     def holding() -> Iterator[Any]:
         with held:
@@ -54,7 +54,7 @@ def collect_under_locks(session: Session, bench: Bench) -> None:
 
 
 def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp_path: Path) -> None:
-    """If it is collected while the thread holds the line and a gate, it is closed when time next advances."""
+    """A status file that is collected while its thread holds the line and a gate is closed when time next advances."""
     session = bench.controller.session("burst")
     served = bench.controller.serve_status(tmp_path / "status.json")
     gc.disable()
@@ -89,7 +89,7 @@ def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp
 def test_what_a_collected_generator_held_is_given_up_soon(
     what: Callable[[Bench, Session], AbstractContextManager[Any]], given_up: Callable[[Bench, Session], bool]
 ) -> None:
-    """If it is collected while the thread holds the line and a gate, nothing waits, and it ends when time advances."""
+    """An object that is collected while its thread holds the line and a gate ends when time next advances."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     gc.disable()
@@ -104,7 +104,7 @@ def test_what_a_collected_generator_held_is_given_up_soon(
 
 
 def test_a_session_that_nobody_refers_to_is_closed(bench: Bench) -> None:
-    """Its votes come down and its ID is destroyed when time advances, also in its sustain window."""
+    """A dropped session is lowered and its id destroyed when time advances, even within its sustain time."""
     session = bench.controller.session("burst")
     bench.infer(session)
     del session
@@ -123,7 +123,7 @@ def test_a_session_that_nobody_refers_to_is_closed(bench: Bench) -> None:
     ids=["ticket", "inference", "stream", "decorated"],
 )
 def test_what_is_made_of_a_session_keeps_it_open(bench: Bench, kept: Callable[[Session], object]) -> None:
-    """The session is closed when that object is dropped, too."""
+    """An object made from a session keeps it open; the session is closed when that object is dropped, too."""
     made = kept(bench.controller.session("burst"))
     gc.collect()
     bench.time.advance_us(0)
@@ -135,7 +135,7 @@ def test_what_is_made_of_a_session_keeps_it_open(bench: Bench, kept: Callable[[S
 
 
 def test_a_cap_that_nobody_refers_to_is_lifted(bench: Bench) -> None:
-    """Dropping its handle lifts the cap."""
+    """If the handle of a cap is dropped, the cap is lifted."""
     session, cap = bench.controller.session("burst"), bench.controller.cap("balanced", reason="test")
     assert (session.profile.name, cap.active) == ("balanced", True)
     del cap
@@ -144,7 +144,7 @@ def test_a_cap_that_nobody_refers_to_is_lifted(bench: Bench) -> None:
 
 
 def test_the_votes_of_a_collected_inference_come_down() -> None:
-    """The votes are lowered after the sustain time, as after any inference."""
+    """The votes of a collected inference are lowered after the sustain time, as after any inference."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     dropped_in_a_cycle(session.inference())
@@ -172,7 +172,7 @@ def test_the_votes_of_a_collected_inference_come_down() -> None:
 def test_what_a_collected_generator_ends_by_hand_ends_soon(
     bench: Bench, begin: Callable[..., Callable[[], None]], ended: Callable[..., bool]
 ) -> None:
-    """The generator's ``finally`` runs while the thread holds the line and a gate, so the work is done after that."""
+    """If a generator's ``finally`` runs while the thread holds the line and a gate, its work is done afterwards."""
     session = bench.controller.session("burst")
     end = begin(bench, session)
 

@@ -65,7 +65,7 @@ def test_the_largest_polling_and_the_smallest_latency_win(bench: Bench) -> None:
 
 
 def test_the_last_session_to_lower_gives_polling_back(bench: Bench) -> None:
-    """Polling stays until the last session that asks for it is lowered, in any order."""
+    """The last session that wishes for polling and is lowered turns it off, in whatever order they are lowered."""
     sessions = [bench.controller.session("high_performance") for _ in range(3)]
     phases = [session.inference() for session in sessions]
     for phase in phases:
@@ -77,7 +77,7 @@ def test_the_last_session_to_lower_gives_polling_back(bench: Bench) -> None:
 
 
 def test_a_power_state_that_polls_is_given_back_on_close(bench: Bench) -> None:
-    """Closing a lowered session takes back the settings of its power state, before it destroys the ID."""
+    """Closing a lowered session resets the settings of its power state, before it destroys the id."""
     burst = load_profile("burst")
     assert burst.relax is not None
     polling = attrs.evolve(burst.relax.to, votes=attrs.evolve(burst.relax.to.votes, rpc_polling_time_us=50))
@@ -118,7 +118,7 @@ def test_a_destroy_that_fails_is_told_with_its_id(bench: Bench, caplog: pytest.L
 
 
 def test_a_destroy_that_fails_is_tried_again(bench: Bench) -> None:
-    """The ID is at least LOWERED, and the back-off destroys it."""
+    """If a destroy fails, the votes of the id are at least lowered, and the back-off destroys the id."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(FAILED, function="destroyPowerConfigId", times=2)
@@ -132,7 +132,7 @@ def test_a_destroy_that_fails_is_tried_again(bench: Bench) -> None:
 
 
 def test_closing_the_controller_closes_every_session(bench: Bench) -> None:
-    """Closing lowers and destroys every session and opens none after; closing twice is fine."""
+    """Closing the controller lowers and destroys every session, and opens none later; closing twice has no effect."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     for session in sessions:
         bench.infer(session)
@@ -204,7 +204,7 @@ def test_a_wrong_on_error_is_refused() -> None:
 
 
 def test_its_repr_is_short_and_safe() -> None:
-    """The repr names the controller, its backend and its number of sessions, in one line, also if half made."""
+    """The repr has the controller, its backend and its number of sessions, in one line, even if half made."""
 
     class Odd(SimulatedHtp):
         def describe(self) -> Description:
@@ -223,6 +223,6 @@ def test_its_repr_is_short_and_safe() -> None:
 
 @pytest.mark.parametrize("kind", [int, type("Model", (), {"__call__": lambda _self: None})])
 def test_a_class_is_not_taken_for_a_function(bench: Bench, kind: type) -> None:
-    """As a function, a decorated class would break ``isinstance``."""
+    """``votes`` refuses a class: decorated as a function, it would break ``isinstance``."""
     with pytest.raises(TypeError, match=r"is a class.*: put votes on its methods"):
         bench.controller.session("burst").votes(kind)

@@ -31,7 +31,7 @@ def test_an_explicit_hmx_vote_degrades_below_v75() -> None:
 
 
 def test_the_default_hmx_vote_is_no_loss_below_v75() -> None:
-    """On V73 pick default is not sent, since it applies anyway, and nothing is degraded."""
+    """On V73 pick default is not sent, since it is in force anyway, and nothing is degraded."""
     bench = Bench.make(SimulatedHtp(arch=73))
     session = bench.controller.session("burst")
     bench.infer(session)
@@ -105,7 +105,7 @@ def test_a_process_wide_option_that_the_library_refuses_is_not_sent_for_another_
     """Polling that the library refused is not sent again for other raised sessions."""
     bench = Bench.make()
     first, second = (bench.controller.session("burst") for _ in range(2))
-    # The settings in one call, then polling alone.
+    # Once the settings in one call, then polling alone.
     bench.simulated.fail_next(UNSUPPORTED, nth=2)
     bench.simulated.fail_next(UNSUPPORTED, nth=4)
     with first.inference():
@@ -158,7 +158,7 @@ class _SaysLittle(SimulatedHtp):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_was_never_taken_is_not_taken_back_for_ever(*, strict: bool) -> None:
-    """A setting that was never accepted is not in force, so the retries end."""
+    """A setting that was never accepted is not in force, so its retries end."""
     bench = Bench.make(_SaysLittle(arch=75, platform="qnx"), strict=strict)
     session = bench.controller.session(voting(rpc_polling_time_us=9999, adaptive_polling_time_us=500))
     bench.simulated.restart_subsystem(fatal=True)

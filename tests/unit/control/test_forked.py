@@ -1,4 +1,4 @@
-"""A forked child that uses its parent's sessions: the parent's threads are missing there, and no vote is cast."""
+"""A forked child that uses its parent's sessions: the parent's threads are missing there, and no vote is sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks"),
-    # Pythons from 3.12 on warn about a fork while threads run.
+    # From Python 3.12 on, a fork while threads run causes a warning.
     pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
 ]
 # Far longer than the child takes, and far shorter than its timeouts.
@@ -56,7 +56,7 @@ async def _infer(session: Session) -> None:
 
 
 def _in_a_child(*uses: tuple[str, Callable[[], object]]) -> bytes:
-    """Return what a child has done in time."""
+    """Return the results that a child has sent in time."""
     done: list[str] = []
 
     def use() -> None:
@@ -97,7 +97,7 @@ class _Cap(SwitchedCap):
 
 
 def test_what_a_controller_has_besides_returns_in_a_forked_child(tmp_path: Path) -> None:
-    """A recording, a cap and a subscriber need no thread of the parent, and no lock that was held at the fork."""
+    """In a child, a recording, a cap and a subscriber need no thread of the parent, and no lock held at the fork."""
     held = threading.Lock()
     with VoteController("simulated", handle_sigterm=False) as controller:
         recording = controller.record(tmp_path / "trace.json")

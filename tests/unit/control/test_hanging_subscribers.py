@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @attrs.define
 class Blocked:
-    """A subscriber that waits in its first event until it is let go."""
+    """A subscriber that waits in its first event until the test lets it continue."""
 
     entered: threading.Event = attrs.field(factory=threading.Event)
     go_on: threading.Event = attrs.field(factory=threading.Event)
@@ -40,7 +40,7 @@ class Blocked:
 
 @pytest.fixture
 def blocked() -> Iterator[Blocked]:
-    """Yield a subscriber that waits; let it go at the end."""
+    """Yield a subscriber that waits; let it continue at the end."""
     made = Blocked()
     yield made
     made.go_on.set()
@@ -71,7 +71,7 @@ def test_a_subscriber_that_hangs_delays_no_vote(controller: VoteController, bloc
 
 
 def test_a_subscriber_that_hangs_delays_no_status(controller: VoteController, blocked: Blocked) -> None:
-    """Status, subscribing and a change of profile do not wait for it."""
+    """Status, subscribing and a change of profile do not wait for a subscriber that hangs."""
     controller.subscribe(blocked)
     session = controller.session("burst")
     assert blocked.entered.wait(WAIT_S)
@@ -83,7 +83,7 @@ def test_a_subscriber_that_hangs_delays_no_status(controller: VoteController, bl
 def test_beyond_a_bound_events_are_lost_and_counted(
     controller: VoteController, blocked: Blocked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Up to a bound, events wait for it; the rest is lost, counted and logged, and leaves a gap in ``order``."""
+    """Up to a limit, events wait for a subscriber; others are lost, counted, logged, and leave a gap in ``order``."""
     monkeypatch.setattr(htppower.control.event_bus, "MOST_PENDING", 10)
     told: list[Event] = []
     controller.subscribe(blocked)
@@ -114,7 +114,7 @@ def test_the_bound_is_as_documented() -> None:
 
 
 def test_unsubscribing_delivers_what_came_before(controller: VoteController, blocked: Blocked) -> None:
-    """It returns after the subscriber got all earlier events; later events are not delivered."""
+    """``unsubscribe`` returns when the subscriber has all earlier events; later events are not delivered."""
     unsubscribe = controller.subscribe(blocked)
     use_sessions(controller, 1)
     assert blocked.entered.wait(WAIT_S)
@@ -129,7 +129,7 @@ def test_unsubscribing_delivers_what_came_before(controller: VoteController, blo
 
 
 def test_closing_does_not_wait_for_one_that_hangs(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``close`` lowers and destroys first, then waits up to a bound; later the events are still delivered."""
+    """``close`` lowers and destroys first, then waits for subscribers up to a limit; they get their events later."""
     monkeypatch.setattr(htppower.control.controller, "LONGEST_FLUSH_S", 0.01)
     simulated = SimulatedHtp(arch=75)
     controller = VoteController(simulated, handle_sigterm=False)

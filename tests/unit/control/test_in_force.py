@@ -1,4 +1,4 @@
-"""The votes in force, computed from random recorded calls, equal the simulated HTP's."""
+"""The votes in force, as computed from random recorded calls, equal those of the simulated HTP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DISABLED = VoltageRange.at(VoltageCorner.DISABLE)
 
 
 def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Draw None as often as a value."""
+    """Draw None as often as any value."""
     return st.none() | strategy
 
 
@@ -58,7 +58,7 @@ STEPS = st.lists(
 
 @attrs.define
 class Rig:
-    """A recorder over the simulated HTP, the living IDs, and the votes in force by the recorded calls."""
+    """A recorder over the simulated HTP, the ids that exist, and the votes in force by the recorded calls."""
 
     simulated: SimulatedHtp = attrs.field(factory=lambda: SimulatedHtp("V81"))
     ids: list[int] = attrs.field(factory=list)
@@ -89,7 +89,7 @@ class Rig:
 
 
 def of_client(client: Client) -> dict[str, Any]:
-    """Return the votes of an ID as the simulated DSP has them."""
+    """Return the votes of an id as the simulated DSP holds them."""
     names = ("dcvs_enable", "sleep_latency_us", "sleep_disable", "bus", "core")
     return {name: getattr(client, name) for name in names}
 
@@ -108,7 +108,7 @@ def of_hvx(vote: DcvsV3) -> dict[str, Any]:
 
 @given(STEPS)
 def test_what_is_told_to_be_in_force_is(steps: list[tuple[str, int, VoteSet]]) -> None:
-    """After any calls, failures and restarts, every vote that is reported is one that the DSP has."""
+    """After any calls, failures and restarts, every vote that is reported as in force is in force on the DSP."""
     rig = Rig()
     for step in steps:
         rig.step(*step)
@@ -146,7 +146,7 @@ def test_all_that_is_in_force_is_told(steps: list[tuple[int, DcvsV3, VoteSet]]) 
 
 @given(st.lists(VOTES, min_size=1, max_size=6))
 def test_the_votes_that_the_simulation_does_not_keep_are_the_last_that_were_stated(sets: list[VoteSet]) -> None:
-    """Power mode and HMX timeout have the values of the last call that set them."""
+    """Power mode and HMX timeout, which the simulation ignores, have the values of the last call that set them."""
     rig = Rig()
     rig.step("create", 0, VoteSet())
     for votes in sets:
@@ -160,7 +160,7 @@ def test_the_votes_that_the_simulation_does_not_keep_are_the_last_that_were_stat
 
 @pytest.mark.parametrize("code", [FAILED, SYSTEM_COMMUNICATION])
 def test_of_a_call_that_failed_nothing_is_known(code: int) -> None:
-    """The options of a failed call are not reported; other options of earlier calls are."""
+    """The options of a failed call are not reported as in force; other options of earlier calls are."""
     rig = Rig()
     rig.step("create", 0, VoteSet())
     rig.step("set", 0, VoteSet(hmx_timeout_us=500, rpc_polling_time_us=9999, adaptive_polling_time_us=2000))
@@ -170,7 +170,7 @@ def test_of_a_call_that_failed_nothing_is_known(code: int) -> None:
 
 
 def test_an_id_takes_its_votes_with_it() -> None:
-    """After its destroy, an ID leaves only settings of the process, which every ID reports."""
+    """A destroyed id leaves only the settings of the process, which every id reports."""
     rig = Rig()
     for _ in range(2):
         rig.step("create", 0, VoteSet())

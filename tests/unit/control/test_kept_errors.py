@@ -1,4 +1,4 @@
-"""The kept error of a failed call has no frame and no foreign exception, so it keeps no input alive."""
+"""The stored error of a failed call has no frame and no other exception, so it keeps no input alive."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_an_error_that_was_raised_keeps_no_input_alive(trouble: Callable[[Bench]
 
 @pytest.mark.usefixtures("_without_collector")
 def test_an_error_of_an_awaited_action_goes_with_its_handler() -> None:
-    """An error that was raised again where a coroutine waited is freed, too."""
+    """The error of a call that a coroutine awaits is freed, too, when its handler ends."""
     given: list[weakref.ref[_Input]] = []
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
@@ -152,7 +152,7 @@ def _an_end_fails_in_a_coroutine(bench: Bench, session: Session) -> None:
     "fail", [_a_begin_fails, _an_end_fails, _a_begin_fails_in_a_coroutine, _an_end_fails_in_a_coroutine]
 )
 def test_an_error_that_the_host_keeps_keeps_no_other_inference_running(fail: Callable[[Bench, Session], None]) -> None:
-    """If the host keeps an error, another inference's token can still be collected, which ends that inference."""
+    """If the host keeps an error, the token of another inference can still be collected, which ends that inference."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("balanced")
     with pytest.raises(VoteRejected) as raised:
@@ -209,7 +209,7 @@ def test_what_raised_in_the_backend_is_kept_as_text() -> None:
 
 
 def test_an_error_is_kept_with_the_text_of_its_cause() -> None:
-    """Keeping an error twice changes nothing, and an exception whose text fails is kept, too."""
+    """Storing an error twice changes nothing, and an exception whose text can't be made is stored, too."""
     error = VoteRejected(13003)
     error.__context__ = OSError("never told")
     error.__cause__ = _UnspeakableError()
@@ -222,7 +222,7 @@ def test_an_error_is_kept_with_the_text_of_its_cause() -> None:
 
 
 def test_what_a_backend_of_the_hosts_own_raised_stands_in_the_message() -> None:
-    """The message of a 13006 names the exception of the backend, as the code alone does not."""
+    """The message of a 13006 names the backend's exception, since the code alone gives no reason."""
     bench = Bench.make()
     _breaks_the_protocol(bench)
     session = bench.controller.session("balanced")

@@ -1,4 +1,4 @@
-"""``link_lost``: which sessions are voted again, their order, and how often."""
+"""``link_lost``: the votes of which sessions are sent again, in which order, and how often."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def causes(bench: Bench, trigger: Trigger) -> list[Cause]:
 
 @pytest.mark.parametrize("by", ["session", "controller"])
 def test_every_session_is_voted_again(bench: Bench, by: str) -> None:
-    """Raised sessions are raised again and idle ones lowered; a session that never voted is left alone."""
+    """Raised sessions are raised again, and idle ones lowered; a session that never voted makes no call."""
     raised, lowered, unvoted = (bench.controller.session(name) for name in ("burst", "balanced", "balanced"))
     bench.infer(lowered)
     with raised.inference():
@@ -44,7 +44,7 @@ def test_every_session_is_voted_again(bench: Bench, by: str) -> None:
 
 
 def test_a_session_with_an_inference_in_flight_comes_first(bench: Bench) -> None:
-    """Sessions in use are voted first, then the sustained and idle ones."""
+    """Sessions in use send their votes first, then the sustained and idle ones."""
     idle, sustained, used = (bench.controller.session("burst") for _ in range(3))
     bench.infer(idle)
     bench.time.advance_us(BURST_SUSTAIN_US)
@@ -56,7 +56,7 @@ def test_a_session_with_an_inference_in_flight_comes_first(bench: Bench) -> None
 
 
 def test_a_restart_that_is_told_ten_times_is_one(bench: Bench) -> None:
-    """Every running graph call may report the same restart: each session is voted again once."""
+    """Every running graph call may report the same restart: the votes of each session are sent again once."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     for session in sessions:
         bench.infer(session)
@@ -68,7 +68,7 @@ def test_a_restart_that_is_told_ten_times_is_one(bench: Bench) -> None:
 
 
 def test_what_a_call_of_ours_has_told_is_not_told_again(bench: Bench) -> None:
-    """If the controller already met the restart, the host's report makes no call."""
+    """If a call of the controller has noticed the restart already, the host's report makes no call."""
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem()
     with session.inference():
@@ -91,7 +91,7 @@ def test_a_later_restart_is_another(bench: Bench) -> None:
 
 
 def test_a_link_that_is_not_rebuilt_is_made_anew(bench: Bench) -> None:
-    """After 1011 there are a new device, new IDs and every vote, without a failing call."""
+    """After 1011 the device and the ids are created again and every vote is sent, without a failing call."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.recorder.clear()
@@ -104,7 +104,7 @@ def test_a_link_that_is_not_rebuilt_is_made_anew(bench: Bench) -> None:
 
 @pytest.mark.parametrize("code", [SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL])
 def test_what_is_told_on_a_dead_link_ends_the_back_off(bench: Bench, code: int) -> None:
-    """The DSP was down; after the host's report the link is tried at once."""
+    """The host's report on a dead link tries the link at once, without waiting for the back-off."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.restart_subsystem(fatal=True)
@@ -129,7 +129,7 @@ def test_with_on_error_raise_telling_raises_nothing() -> None:
 
 @pytest.mark.parametrize("code", [0, 1100, 13003, -1007, "1007", None])
 def test_another_code_is_refused(bench: Bench, code: object) -> None:
-    """Only certain codes mean lost votes; the message lists them."""
+    """``link_lost`` refuses other codes; its message lists the codes that mean lost votes."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.recorder.clear()
@@ -140,7 +140,7 @@ def test_another_code_is_refused(bench: Bench, code: object) -> None:
 
 
 def test_it_does_nothing_once_everything_is_closed(bench: Bench) -> None:
-    """A late report makes no error, no call and no alarm."""
+    """A report after everything is closed makes no error, no call and no alarm."""
     session = bench.controller.session("burst")
     bench.infer(session)
     session.close()
@@ -158,14 +158,14 @@ class _Hangs(SimulatedHtp):
     hang: Hang | None = None
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Hang, then set."""
+        """Hang while ``hang`` is set, then send the votes."""
         if self.hang is not None:
             self.hang()
         super().set_power_config(power_config_id, votes)
 
 
 def test_whoever_tells_waits_for_no_call(hang: Callable[[], Hang]) -> None:
-    """In real time other threads cast the votes, so ``link_lost`` returns while a call hangs."""
+    """Another thread sends the votes again, so ``link_lost`` returns while a call hangs."""
     backend = _Hangs(arch=75)
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("burst")

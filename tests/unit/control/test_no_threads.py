@@ -1,4 +1,4 @@
-"""If no thread can be started: events are delivered without a lock, missing timers are logged, votes come down."""
+"""If no thread can be started: events are delivered without a lock, missing timers are logged, votes are lowered."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_subscriber_is_told_with_no_lock_held(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_has_no_timer_is_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """A ticket and a hold go on without their timeout, and each is logged."""
+    """A ticket and a hold continue without their timeout, and a record is logged for each."""
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False, heartbeat_us=0) as controller:
         session = controller.session("burst")
         with monkeypatch.context() as patch:
@@ -75,7 +75,7 @@ def test_what_has_no_timer_is_logged(monkeypatch: pytest.MonkeyPatch, caplog: py
 
 
 def test_votes_come_down_although_the_thread_of_the_timer_can_not_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No alarm wakes up then, and the session is lowered anyway."""
+    """If the thread that wakes alarms can't be started, the session is lowered all the same."""
     start = threading.Thread.start
 
     def none_for_the_timer(thread: threading.Thread) -> None:

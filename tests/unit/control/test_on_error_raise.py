@@ -13,7 +13,7 @@ SECOND_US = 1_000_000
 
 
 def test_with_on_error_raise_the_inference_does_not_begin() -> None:
-    """The error is raised where the inference would begin, and nothing is in flight or up."""
+    """With ``on_error="raise"`` a failed raise raises at the begin, and nothing is in flight or up."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, applied=1)
@@ -28,7 +28,7 @@ def test_with_on_error_raise_the_inference_does_not_begin() -> None:
 
 
 def test_with_on_error_raise_a_failed_lowering_raises_where_the_inference_ends() -> None:
-    """A failed lowering raises where the inference ends; an exception of the inference itself takes precedence."""
+    """A failed lowering raises at the end of the inference; an exception of the inference itself has priority."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("high_performance")
     bench.simulated.fail_next(FAILED, nth=3)
@@ -68,7 +68,7 @@ def test_with_on_error_raise_a_dead_dsp_raises_without_a_call() -> None:
 
 
 def test_with_on_error_raise_a_session_that_never_voted_raises_on_a_dead_dsp() -> None:
-    """During the back-off, the first inference of a session does not begin."""
+    """During the back-off, the first inference of a session raises the error of the dead link and has not begun."""
     bench = Bench.make(on_error="raise")
     first, second = (bench.controller.session("burst") for _ in range(2))
     bench.simulated.restart_subsystem(fatal=True)
@@ -81,7 +81,7 @@ def test_with_on_error_raise_a_session_that_never_voted_raises_on_a_dead_dsp() -
 
 
 def test_a_restart_that_is_recovered_from_raises_nothing() -> None:
-    """If the votes are in force again after a 1007, nothing is raised."""
+    """If the votes are in force again after a 1007, no error is raised."""
     bench = Bench.make(SimulatedHtp(arch=75), on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem()

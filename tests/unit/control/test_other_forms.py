@@ -1,4 +1,4 @@
-"""Votes that have two forms, and votes that need an HVX vote: replaced, taken back, degraded."""
+"""Votes that have two forms, and votes that need an HVX vote: how they are replaced, reset and degraded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cast(ledger: Ledger, wanted: VoteSet) -> VoteSet:
     ],
 )
 def test_the_later_form_takes_the_place_of_the_earlier(first: VoteSet, then: VoteSet, sent: VoteSet) -> None:
-    """Only the vote in the later form is sent, and the earlier form is not taken back."""
+    """Only the vote in the later form is sent, and the earlier form is not reset."""
     ledger = Ledger()
     cast(ledger, first)
     assert cast(ledger, then) == sent
@@ -71,7 +71,7 @@ def test_a_field_that_the_other_form_has_set_is_cleared() -> None:
 
 
 def test_a_refused_form_leaves_the_earlier_to_be_taken_back() -> None:
-    """If the platform refuses the later form, the earlier vote is unknown, and is sent again or taken back."""
+    """If the platform refuses the later form, the earlier vote is in doubt, and is sent again or reset."""
     ledger = Ledger()
     cast(ledger, VoteSet(hvx()))
     ledger.sending(VoteSet(dcvs_v3_exp=hvx_exp()))
@@ -82,7 +82,7 @@ def test_a_refused_form_leaves_the_earlier_to_be_taken_back() -> None:
 
 
 def test_a_failed_call_with_the_other_form_is_made_up_for_by_one_form() -> None:
-    """Either form may be in force after the failure; the next call has only one of them."""
+    """After a failed call either form may be in force; the next call has only one of them."""
     ledger = Ledger()
     cast(ledger, PLAIN)
     ledger.sending(EXPANDED)
@@ -110,7 +110,7 @@ def test_that_a_form_was_accepted_outlives_the_other() -> None:
     ],
 )
 def test_what_a_platform_lacks_degrades(arch: int, left_out: dict[str, str], raised: VoteSet) -> None:
-    """Missing options are left out by their rule; the HVX vote is cast in its plain form."""
+    """Missing options are left out by their rule; the HVX vote is sent in its plain form."""
     plan = Planner(platform_of(arch=arch), Missing(), strict=False).plan(DECODE)
     assert {lost.option.name: lost.rule for lost in plan.degradations} == left_out
     assert all(
@@ -130,7 +130,7 @@ def test_raised_is_never_below_lowered(arch: int) -> None:
 
 
 def test_without_any_hvx_option_what_needs_one_goes_with_it() -> None:
-    """If the library has no HVX vote in any form, every vote that needs one is degraded."""
+    """If the library has no HVX vote in any form, every vote that needs one degrades."""
     planner = Planner(platform_of(arch=81), Missing(), strict=False)
     planner.missing.add(Degradation("", "the library answers 13004", Option.DCVS_V3))
     plan = planner.plan(DECODE)
@@ -140,7 +140,7 @@ def test_without_any_hvx_option_what_needs_one_goes_with_it() -> None:
 
 @pytest.mark.parametrize(("version", "code"), [("2.47", 13002), ("2.51", 13004)])
 def test_a_library_that_lacks_them_degrades(version: str, code: int) -> None:
-    """After 13002 or 13004 the expanded forms are left out; the plain HVX vote and all others are cast."""
+    """After 13002 or 13004 the expanded forms are left out; the plain HVX vote and all others are sent."""
     simulated = SimulatedHtp(85 if version == "2.47" else 81, library_version=version, cores=2)
     profile = attrs.evolve(DECODE, votes=attrs.evolve(EXPANDED, rpc_polling_time_us=9))
     # The platform is not given, so the library's answer decides.

@@ -54,7 +54,7 @@ class Finalized:
 
 
 def test_closing_in_a_finalizer_brings_everything_down() -> None:
-    """If a finalizer closes the controller during a lowering, every session is closed and every vote is down."""
+    """If a finalizer closes the controller during a lowering, every session is closed and all votes are lowered."""
     backend = CollectingHtp()
     controller = VoteController(backend, handle_sigterm=False)
     sessions = [controller.session("balanced") for _ in range(3)]
@@ -75,7 +75,7 @@ def test_closing_in_a_finalizer_brings_everything_down() -> None:
 
 @pytest.mark.parametrize("ends", ["a cap", "a hold", "a session", "a ticket"])
 def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
-    """A finalizer on one session's thread can end an object whose end changes other sessions' votes."""
+    """A finalizer on one session's thread can end an object whose end changes the votes of other sessions."""
     backend = CollectingHtp()
     with VoteController(backend, handle_sigterm=False) as controller:
         first, second = controller.session("balanced"), controller.session("balanced")
@@ -103,7 +103,7 @@ def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
 
 
 def capped_in_the_next_call(bench: Bench) -> list[Cap]:
-    """Have the backend cap all sessions during its next vote; the list gets the cap."""
+    """Let the backend cap all sessions during its next vote; the cap is added to the list."""
     set_power_config, caps = bench.recorder.set_power_config, list[Cap]()
 
     def capped(power_config_id: int, votes: VoteSet) -> None:
@@ -137,7 +137,7 @@ def test_a_cap_that_is_lifted_before_it_is_set_is_never_set(bench: Bench) -> Non
 def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
     ends: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A signal handler that closes while its thread holds a gate's lock waits for no thread that needs the lock."""
+    """A signal handler that closes while its thread holds a gate does not wait for a thread that needs that gate."""
     backend = SimulatedHtp()
     controller = VoteController(backend, handle_sigterm=False)
     session = controller.session("burst")
@@ -171,7 +171,7 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
 
 
 def test_what_is_the_controllers_own_work_does_not_hang_on_how_it_was_compiled() -> None:
-    """Modules are recognised by their names, since a frozen application has other file names."""
+    """Modules are recognised by name, since a frozen application has other file names."""
     own = {f"htppower.control.{name}" for name in ("gate.gate", "core.line", "gate.tokens", "phases.tickets")}
     assert own <= set(sys.modules)
     assert all(map(own_work._holds, own))
@@ -220,7 +220,7 @@ def test_a_cap_in_the_middle_of_a_count_waits_for_no_other_thread(
         return call_at(deadline_us, action)
 
     holding = threading.Thread(target=line.run, args=(step, Urgency.RAISE))
-    # This is called under the lock of the gate: a signal may arrive here.
+    # This is called under the gate's lock, where a signal may arrive.
     monkeypatch.setattr(bench.time, "call_at", handler)
     inference.__exit__(None, None, None)
     bench.time.advance_us(1)

@@ -52,7 +52,7 @@ def losses(bench: Bench) -> list[int]:
 
 
 def times_us(bench: Bench, function: str = "setPowerConfig") -> list[int]:
-    """Return the times of the calls of a function."""
+    """Return the times of the calls of one function."""
     return [call.time_us for call in bench.recorder.calls if call.function == function]
 
 
@@ -69,12 +69,12 @@ def keep_busy(bench: Bench, sessions: list[Session], duration_us: int) -> None:
 
 
 def die(bench: Bench) -> None:
-    """Answer the next vote with 1011: the library has given its link up."""
+    """Answer the next vote with 1011, which means that the library has given up its link."""
     bench.simulated.spoil_rebuild()
     bench.simulated.restart_subsystem()
 
 
-# A call that is refused.
+# The tests below have a call that is refused.
 
 
 def test_a_failed_raise_never_fails_the_inference(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -90,7 +90,7 @@ def test_a_failed_raise_never_fails_the_inference(bench: Bench, caplog: pytest.L
 
 
 def test_part_of_a_failed_list_may_be_in_force_and_all_of_it_is_sent_again(bench: Bench) -> None:
-    """The library is not atomic, so the next inference sends every option of the failed call again."""
+    """A failed call may have set some of its options, so the next inference sends every option again."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, applied=1)
     with session.inference():
@@ -101,7 +101,7 @@ def test_part_of_a_failed_list_may_be_in_force_and_all_of_it_is_sent_again(bench
 
 
 def test_an_idle_session_that_could_not_raise_is_lowered(bench: Bench) -> None:
-    """If a raise failed in part, and no inference follows, the session is lowered after its window."""
+    """If a raise failed in part, and no inference follows, the session is lowered after its sustain time."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, applied=1)
     bench.infer(session)
@@ -125,7 +125,7 @@ def test_a_failed_lowering_is_tried_again_by_the_back_off(bench: Bench) -> None:
 
 
 def test_an_id_that_the_library_no_longer_knows_is_made_anew_at_once(bench: Bench) -> None:
-    """If another user freed the device (13001), a new ID is created and voted in the same step."""
+    """If another user freed the device (13001), a new id is created and its votes are sent in the same step."""
     session = bench.controller.session("burst")
     bench.simulated.close()
     with session.inference():
@@ -143,11 +143,11 @@ def test_a_second_13001_is_a_failure(bench: Bench) -> None:
         assert session.state is State.RAISED
 
 
-# A link that was rebuilt.
+# The tests below have a link that the library has rebuilt.
 
 
 def test_a_restart_is_voted_again_for_every_session_at_once(device: Bench) -> None:
-    """After 1007 all IDs stay; running sessions are raised first, idle ones lowered, and no vote is sent twice."""
+    """After 1007 all ids stay; running sessions are raised first, idle ones lowered, and no vote is sent twice."""
     raised, lowered, unvoted = (device.controller.session(name) for name in ("burst", "balanced", "balanced"))
     states = link_states(device)
     device.infer(lowered)
@@ -178,7 +178,7 @@ def test_a_restart_during_the_recovery_is_recovered_from(bench: Bench) -> None:
 
 
 def test_a_subsystem_that_keeps_restarting_is_left_to_the_back_off(bench: Bench) -> None:
-    """With 1007 again and again: three calls, then two at each alarm, until a vote succeeds."""
+    """If the DSP restarts again and again, three calls are made, then two at each alarm, until a vote succeeds."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(SYSTEM_COMMUNICATION, times=5)
     with session.inference():
@@ -188,11 +188,11 @@ def test_a_subsystem_that_keeps_restarting_is_left_to_the_back_off(bench: Bench)
     assert [call.time_us // SECOND_US for call in bench.votes] == [0, 0, 0, 1, 1, 3]
 
 
-# One failure that a dead link may answer with, and several of them.
+# The tests below have one or several failures that may come from a dead link.
 
 
 def test_one_13003_is_tried_again_at_once(bench: Bench) -> None:
-    """The inference has its votes, and no other session is touched: the link was healthy."""
+    """After one 13003 the inference has its votes, and no other session makes a call: the link was healthy."""
     session, other = (bench.controller.session("burst") for _ in range(2))
     states = link_states(bench)
     bench.infer(other)
@@ -205,7 +205,7 @@ def test_one_13003_is_tried_again_at_once(bench: Bench) -> None:
 
 
 def test_a_13003_that_lasts_is_a_dead_link_which_is_made_anew(device: Bench) -> None:
-    """The process on the DSP has crashed: the first retry creates new IDs with every vote."""
+    """A 13003 that lasts means a crash on the DSP: the first retry creates new ids and sends every vote."""
     session, other = (device.controller.session("burst") for _ in range(2))
     states = link_states(device)
     device.infer(other)
@@ -223,11 +223,11 @@ def test_a_13003_that_lasts_is_a_dead_link_which_is_made_anew(device: Bench) -> 
     assert states == [SUSPECT, DEAD, WELL]
 
 
-# A link that the library has given up.
+# The tests below have a link that the library has given up.
 
 
 def test_a_13003_on_each_of_several_cores_is_a_dead_link_after_the_back_off_only() -> None:
-    """Three calls fail at once; the fourth, which shows that the link is dead, comes a second later."""
+    """With 13003 on several cores, three calls fail at once; the fourth shows a second later that the link is dead."""
     bench = Bench.make(SimulatedHtp(arch=75, cores=2))
     session = bench.controller.session("burst", core_ids=(0, 1))
     bench.simulated.fail_next(TRANSPORT, times=4)
@@ -239,7 +239,7 @@ def test_a_13003_on_each_of_several_cores_is_a_dead_link_after_the_back_off_only
 
 
 def test_failures_of_another_kind_do_not_make_a_13003_a_dead_link(bench: Bench) -> None:
-    """Three refused votes and one 13003: the link is SUSPECT."""
+    """After three refused votes and one 13003 the link is SUSPECT, not dead."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, times=3)
     bench.simulated.fail_next(TRANSPORT, nth=4)
@@ -280,7 +280,7 @@ def test_a_renewal_that_fails_is_tried_again_by_the_back_off(device: Bench) -> N
 
 
 def test_a_link_that_another_user_holds_waits_for_the_host(device: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """If the renewal fails, an ERROR says what to do, and then ``link_lost`` ends the wait."""
+    """If the new device fails, too, an ERROR says what the host must do, and ``link_lost`` ends the wait."""
     session, states = device.controller.session("burst"), link_states(device)
     device.simulated.second_user = True
     die(device)
@@ -297,7 +297,7 @@ def test_a_link_that_another_user_holds_waits_for_the_host(device: Bench, caplog
 
 
 def test_a_link_that_is_held_is_tried_again_every_minute(device: Bench) -> None:
-    """If the host frees its session without ``link_lost``, the next retry is at most a minute away."""
+    """If the host frees its session without ``link_lost``, the next attempt is at most a minute away."""
     session = device.controller.session("burst")
     device.simulated.second_user = True
     die(device)
@@ -324,12 +324,12 @@ def test_a_session_opens_while_the_link_is_dead(device: Bench) -> None:
         assert (session.state, device.effective().core_target) == (State.RAISED, MAX_CORNER)
 
 
-# Properties of all of these.
+# The tests below are about all of these failures.
 
 
 @pytest.mark.parametrize("code", [1007, 1011, 13003, 13005, 13006, 1003])
 def test_few_calls_fail_however_busy_the_host_is(code: int) -> None:
-    """With four busy sessions, at most 10 calls fail in any 5 s, and every vote is back after the failure."""
+    """With four busy sessions, at most 10 calls fail in any 5 s, and every vote is back when the failure ends."""
     bench = Bench.make()
     sessions = [bench.controller.session("balanced") for _ in range(4)]
     keep_busy(bench, sessions, 10_000)
@@ -349,7 +349,7 @@ def test_few_calls_fail_however_busy_the_host_is(code: int) -> None:
 
 
 def test_an_inference_on_a_dead_link_makes_no_call(device: Bench) -> None:
-    """The inference runs without votes, and does not wait."""
+    """An inference on a dead link runs without votes, and does not wait."""
     session = device.controller.session("balanced")
     device.simulated.restart_subsystem(fatal=True)
     device.infer(session)

@@ -19,7 +19,7 @@ from htppower.votes.native_codes import FAILED
 
 
 def test_a_a_session_in_its_window_is_lowered_on_time_although_another_runs(bench: Bench) -> None:
-    """A (burst) is idle in its window while B (power_saver) runs: A is still lowered on time."""
+    """A (burst) is idle in its sustain time while B (power_saver) runs: A is still lowered on time."""
     a = bench.controller.session("burst")
     b = bench.controller.session("power_saver")
     bench.infer(a)
@@ -32,7 +32,7 @@ def test_a_a_session_in_its_window_is_lowered_on_time_although_another_runs(benc
 
 
 def test_b_destroying_one_session_leaves_another_raised(bench: Bench) -> None:
-    """A (burst) is in its window, B (burst) begins on another ID, A is destroyed: B is still up."""
+    """A (burst) is in its sustain time, B (burst) begins on another id, A is destroyed: B is still up."""
     a = bench.controller.session("burst")
     b = bench.controller.session("burst")
     bench.infer(a)
@@ -45,7 +45,7 @@ def test_b_destroying_one_session_leaves_another_raised(bench: Bench) -> None:
 
 
 def test_c_a_timer_that_fires_during_another_sessions_run_lowers(bench: Bench) -> None:
-    """A's timer fires during a run on another ID: A is lowered."""
+    """The timer of A fires during a run on another id: A is lowered."""
     a = bench.controller.session("burst")
     b = bench.controller.session("burst")
     bench.infer(a)
@@ -119,7 +119,7 @@ def test_g_nothing_is_called_on_a_dead_id(bench: Bench) -> None:
 
 @pytest.mark.parametrize("profile", ["burst", "high_performance"])
 def test_h_an_exception_ends_the_inference_and_is_passed_on(bench: Bench, profile: str) -> None:
-    """An exception in an inference: the count is restored, the vote lowered, the exception passed on."""
+    """An exception in an inference: the count is correct, the votes are lowered, and the exception is passed on."""
     session = bench.controller.session(profile)
     with pytest.raises(ZeroDivisionError), session.inference():
         _ = 1 // 0
@@ -129,7 +129,7 @@ def test_h_an_exception_ends_the_inference_and_is_passed_on(bench: Bench, profil
 
 
 def test_i_after_a_restart_of_the_dsp_all_votes_are_sent_again() -> None:
-    """An SSR during an inference: all votes, HMX too, are sent again, without waiting for the next inference."""
+    """A restart of the DSP during an inference: all votes, HMX too, are sent again before the next inference."""
     bench = Bench.make()
     a = bench.controller.session(_with_explicit_hmx())
     b = bench.controller.session("power_saver")
@@ -148,7 +148,7 @@ def test_i_after_a_restart_of_the_dsp_all_votes_are_sent_again() -> None:
 
 
 def test_i_the_call_that_meets_the_restart_is_made_again() -> None:
-    """An SSR before a raise: the inference begins with its votes in force."""
+    """A restart of the DSP before a raise: the inference begins with its votes in force."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem(forget_ids=True)
@@ -160,7 +160,7 @@ def test_i_the_call_that_meets_the_restart_is_made_again() -> None:
 
 
 def test_j_an_inference_begins_only_after_its_raise_has_returned() -> None:
-    """In several threads, too, an inference never begins before its raising call has returned."""
+    """In several threads, too, an inference never begins before the call of its raise has returned."""
     entered, release = threading.Event(), threading.Event()
 
     def hold(_seconds: float) -> None:

@@ -61,7 +61,7 @@ def test_inferences_inside_the_window_cost_no_call(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("early_us", "state"), [(1, State.RAISED), (0, State.LOWERED)])
 def test_the_window_ends_exactly_at_the_deadline(bench: Bench, early_us: int, state: State) -> None:
-    """The votes are up a microsecond before the last end plus the sustain time, and lowered exactly then."""
+    """The votes are up one microsecond before the deadline, and lowered exactly at the deadline."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(100_000)
@@ -82,7 +82,7 @@ def test_an_inference_over_the_deadline_is_not_lowered(bench: Bench) -> None:
 
 
 def test_init_raises_and_lowers_at_once(bench: Bench) -> None:
-    """INIT is raised, and lowered at its end, for burst, too."""
+    """INIT raises the votes, and they are lowered at its end, for burst, too."""
     session = bench.controller.session("burst")
     with session.init():
         assert session.state is State.RAISED
@@ -90,7 +90,7 @@ def test_init_raises_and_lowers_at_once(bench: Bench) -> None:
 
 
 def test_after_init_the_next_raise_sends_everything(bench: Bench) -> None:
-    """Votes cast before the graph's context exists may be lost, so the ledger forgets them when INIT ends."""
+    """Votes that were sent before the graph's context exists may be lost, so they are in doubt when INIT ends."""
     session = bench.controller.session("burst")
     with session.init():
         pass
@@ -110,7 +110,7 @@ def test_votes_kept_up_after_init_are_sent_again_by_the_first_inference(bench: B
 
 
 def test_votes_kept_up_after_init_are_lowered_when_nothing_comes(bench: Bench) -> None:
-    """Without an inference, the votes are lowered after ``after_init_us``."""
+    """If no inference follows, the votes are lowered after ``after_init_us``."""
     session = bench.controller.session(_keeping_init_up(50_000))
     with session.init():
         pass
@@ -121,7 +121,7 @@ def test_votes_kept_up_after_init_are_lowered_when_nothing_comes(bench: Bench) -
 
 
 def test_deinit_raises_and_lowers_and_ends_a_sustain(bench: Bench) -> None:
-    """DE-INIT is raised, and lowered at once, even within a sustain window."""
+    """DE-INIT raises the votes, and they are lowered at its end, even within a sustain time."""
     session = bench.controller.session("burst")
     bench.infer(session)
     with session.deinit():
@@ -130,7 +130,7 @@ def test_deinit_raises_and_lowers_and_ends_a_sustain(bench: Bench) -> None:
 
 
 def test_no_deinit_counts_as_the_last_phase_once_an_inference_has_ended(bench: Bench) -> None:
-    """After an inference, a cap lowers the session to the power state between inferences, not to that of DE-INIT."""
+    """After an inference, a cap lowers the session to the power state between inferences, not to that after DE-INIT."""
     session = bench.controller.session("burst")
     cap = bench.controller.cap("high_performance", reason="warm")
     with session.deinit():
@@ -194,7 +194,7 @@ def test_every_transition_tells_trigger_cause_and_phase(bench: Bench) -> None:
 
 
 def test_closing_lowers_gives_back_and_destroys_in_this_order(bench: Bench) -> None:
-    """Closing a raised session lowers it, takes polling back, then destroys its ID; closing twice is fine."""
+    """Closing a raised session lowers it, resets polling, then destroys its id; closing twice has no effect."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.recorder.clear()
@@ -217,7 +217,7 @@ def test_a_closed_session_begins_no_phase(bench: Bench) -> None:
 
 
 def test_closing_during_an_inference_lowers_and_the_inference_ends_quietly(bench: Bench) -> None:
-    """The session is closed at once, and the end of the inference makes no call."""
+    """If a session is closed during an inference, it is closed at once, and the end of the inference makes no call."""
     session = bench.controller.session("burst")
     with session.inference():
         session.close()

@@ -41,7 +41,7 @@ def test_a_subscriber_may_use_the_controller(controller: VoteController) -> None
 
 
 def test_one_that_raises_is_logged_and_goes_on(controller: VoteController, caplog: pytest.LogCaptureFixture) -> None:
-    """Each of its errors is an ERROR record with a traceback; it and the others get the next event."""
+    """Each error of a subscriber is an ERROR record with a traceback; all subscribers get the next event."""
     tried: list[Event] = []
     told: list[Event] = []
 
@@ -61,7 +61,7 @@ def test_one_that_raises_is_logged_and_goes_on(controller: VoteController, caplo
 
 
 def test_closing_delivers_everything_to_the_others(controller: VoteController) -> None:
-    """A subscriber that keeps up has got the last event when ``close`` returns."""
+    """A subscriber that is quick enough has the last event when ``close`` returns."""
     told: list[Event] = []
     controller.subscribe(told.append)
     controller.session("burst")
@@ -93,7 +93,7 @@ def test_events_of_many_threads_come_in_order(controller: VoteController) -> Non
     for thread in threads:
         thread.join(WAIT_S)
     assert controller.flush_events(WAIT_S)
-    # If two threads change the settings of the process at once, there is one more call.
+    # If two threads change the settings of the process at the same time, there is one more call.
     assert [event.order for event in told] == list(range(1, len(told) + 1))
     assert len(told) >= THREADS * ROUNDS * 8
     assert all(one.time_us <= other.time_us for one, other in itertools.pairwise(told))
@@ -102,7 +102,7 @@ def test_events_of_many_threads_come_in_order(controller: VoteController) -> Non
 
 
 def test_events_can_not_be_changed(controller: VoteController) -> None:
-    """Events of every kind are frozen, so no subscriber can change one for another."""
+    """Events of every kind are frozen, so a subscriber can't change them for other subscribers."""
     told: list[Event] = []
     controller.subscribe(told.append)
     use_sessions(controller, 1)
@@ -113,7 +113,7 @@ def test_events_can_not_be_changed(controller: VoteController) -> None:
 
 
 def test_what_is_told_while_another_thread_delivers_is_delivered_by_that() -> None:
-    """The second thread does not wait, and the first thread delivers its event, too."""
+    """An event that is made while another thread delivers events is delivered by that thread; nothing waits."""
     told: list[Event] = []
     hang = Hang()
     bus = EventBus(VirtualTime())
@@ -145,7 +145,7 @@ def _interrupted() -> None:
 def test_no_thread_is_started_in_the_context_of_a_request(
     controller: VoteController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new thread copies the context of its start, so it would keep a request alive."""
+    """A new thread copies the context of the thread that starts it, and so would keep a request alive."""
     started: dict[str, str | None] = {}
 
     class Noted(threading.Thread):
@@ -168,7 +168,7 @@ def test_no_thread_is_started_in_the_context_of_a_request(
 
 
 def test_a_subscriber_may_be_called_in_the_context_of_the_event(controller: VoteController) -> None:
-    """With ``in_context`` it sees the variables set where the inference began, on a thread or in a coroutine."""
+    """With ``in_context`` a subscriber sees the variables that were set where the inference began."""
     inside: list[str | None] = []
     outside: list[str | None] = []
     controller.subscribe(lambda _event: inside.append(REQUEST.get()), Transition, in_context=True)
@@ -196,7 +196,7 @@ def test_a_subscriber_may_be_called_in_the_context_of_the_event(controller: Vote
 
 @pytest.mark.parametrize("kind", [SystemExit, GeneratorExit, asyncio.CancelledError, ValueError])
 def test_a_subscriber_that_raises_anything_is_told_of_each_event_once(kind: type[BaseException]) -> None:
-    """Any exception, such as KeyboardInterrupt, is logged, and the next event is delivered."""
+    """Any exception of a subscriber, even KeyboardInterrupt, is logged, and the next event is delivered."""
     orders: list[int] = []
 
     def fail(event: Event) -> None:

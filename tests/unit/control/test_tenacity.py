@@ -1,4 +1,4 @@
-"""Votes, cores, sessions and settings that must come down in the end, whatever calls fail."""
+"""Votes, cores, sessions and settings are lowered or reset in the end, whatever calls fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 HOUR_US = 3_600_000_000
-# Far longer than anything here takes, also on a busy machine.
+# Far longer than any step here takes, even on a busy machine.
 WAIT_S = 30
 
 
@@ -42,7 +42,7 @@ def _two_cores() -> tuple[SimulatedHtp, OneIdFails, VirtualTime, VoteController]
 
 
 def test_a_core_that_can_not_be_lowered_does_not_keep_the_other_up() -> None:
-    """Each core is tried: the session is UNKNOWN because of the failing core, and the other core is lowered."""
+    """Every core is tried: the session is UNKNOWN because of the core that fails, and the other core is lowered."""
     simulated, backend, time, controller = _two_cores()
     session = controller.session("burst", core_ids=(0, 1))
     with session.inference():
@@ -68,7 +68,7 @@ def test_a_session_that_fails_for_good_does_not_keep_another_up() -> None:
 
 
 def test_an_option_that_was_accepted_is_not_taken_for_missing(bench: Bench) -> None:
-    """A 13004 for an accepted option is a failure: the vote may be up, and the retry takes it back."""
+    """A 13004 for an accepted option is a failure: its vote may be up, so the retry resets it."""
     session = bench.controller.session(voting(hmx_timeout_us=1000))
     with session.inference():
         bench.simulated.fail_next(UNSUPPORTED)
@@ -96,7 +96,7 @@ def test_a_deadline_that_comes_earlier_is_kept(bench: Bench, sustain_us: int) ->
 
 
 def test_a_graph_initialised_inside_a_sustain_window_leaves_the_window(bench: Bench) -> None:
-    """If INIT ends inside a sustain window, the window stays as long as before."""
+    """If INIT ends within a sustain time, the sustain time stays as it was."""
     session = bench.controller.session("burst")
     bench.infer(session)
     with session.init():
@@ -125,7 +125,7 @@ def test_a_timer_that_can_not_be_armed_lowers_at_once(caplog: pytest.LogCaptureF
 
 
 def test_nothing_slips_in_between_the_end_of_init_and_forgetting_its_votes(bench: Bench) -> None:
-    """An inference that begins right when INIT was lowered sends everything."""
+    """An inference that begins exactly when INIT was lowered sends every vote."""
     session = bench.controller.session("burst")
     began = threading.Event()
     inferring = threading.Thread(target=bench.infer, args=(session,))

@@ -44,7 +44,7 @@ def _handlers() -> set[object]:
 
 
 def _hosts_own(_number: int, _frame: object) -> None:
-    """Handle a signal."""
+    """Handle a signal, as a host does."""
 
 
 def _elsewhere(action: Callable[[], object]) -> list[warnings.WarningMessage]:
@@ -58,7 +58,7 @@ def _elsewhere(action: Callable[[], object]) -> list[warnings.WarningMessage]:
 
 
 def test_the_default_action_is_replaced_while_a_controller_is_open() -> None:
-    """Both signals have the handler from the first controller to the last; then they are as before."""
+    """Both signals have the handler while a controller is open; after the last one they are as before."""
     with _controller(), _controller():
         assert _handlers() == {TERMINATION}
     assert _handlers() == {signal.SIG_DFL}
@@ -72,7 +72,7 @@ def test_nothing_is_replaced_where_that_is_not_asked_for() -> None:
 
 
 def test_a_handler_of_the_hosts_own_gives_way_to_this_one_and_to_no_other() -> None:
-    """A host's handler stays; a server that restores the default action sets TERMINATION, and gets its old one back."""
+    """A host's handler stays; if a server restores the default action, htppower's handler is set instead."""
     servers = {number: signal.signal(number, _hosts_own) for number in (signal.SIGTERM, signal.SIGHUP)}
     with _controller():
         assert _handlers() == {_hosts_own}
@@ -88,7 +88,7 @@ def test_a_handler_of_the_hosts_own_gives_way_to_this_one_and_to_no_other() -> N
 
 
 def test_who_has_kept_the_function_sets_the_default_action_after_the_last_controller() -> None:
-    """After the last controller, a kept ``signal.signal`` replacement only calls the original."""
+    """After the last controller, a stored replacement of ``signal.signal`` only calls the original."""
     with _controller():
         kept = signal.signal
     kept(signal.SIGTERM, signal.SIG_DFL)
@@ -96,7 +96,7 @@ def test_who_has_kept_the_function_sets_the_default_action_after_the_last_contro
 
 
 def test_a_thread_is_told_that_it_can_take_no_signal() -> None:
-    """A controller made on a thread warns at once, but only if SIGTERM would kill the process."""
+    """A controller that is made on a thread warns at once, but only if SIGTERM would kill the process."""
     (said,) = _elsewhere(lambda: _controller().close())
     assert said.category is RuntimeWarning
     assert "SIGTERM will kill this process with its votes up" in str(said.message)
@@ -109,7 +109,7 @@ def test_a_thread_is_told_that_it_can_take_no_signal() -> None:
 
 
 def test_a_controller_made_on_a_thread_is_closed_by_a_handler_that_is_set_later() -> None:
-    """If the main thread restores the default action later, the handler also serves a thread's controller."""
+    """If the main thread restores the default action later, the handler also serves a controller made on a thread."""
     before = signal.signal(signal.SIGTERM, _hosts_own)
     made: list[VoteController] = []
     _elsewhere(lambda: made.append(_controller()))
@@ -129,7 +129,7 @@ def test_a_replacement_that_somebody_undoes_is_made_again() -> None:
 
 
 def test_the_handler_is_taken_also_where_the_function_is_a_mock() -> None:
-    """A host's test may have patched ``signal.signal`` with a mock."""
+    """A host's test may have replaced ``signal.signal`` by a mock: the handler is set all the same."""
     with mock.patch("signal.signal"), _controller():
         assert _handlers() == {TERMINATION}
     with mock.patch("signal.signal"):

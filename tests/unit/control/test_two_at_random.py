@@ -69,12 +69,12 @@ class Run:
         return VoteController(recorder, time=time, handle_sigterm=False, heartbeat_us=10 * SECOND_US)
 
     def mend(self) -> None:
-        """Clear all faults, and wait for every back-off."""
+        """Clear all faults, and wait for the longest back-off."""
         self.bench.simulated.clear_faults()
         if self.down:
             self.bench.simulated.restart_subsystem()
             self.down = False
-        # A held link is tried again after 60 s; the back-off may meet the last restart.
+        # A held link is tried again after 60 s; the last restart may have started a back-off.
         self.bench.time.advance_us(130 * SECOND_US)
 
     def check(self) -> None:
@@ -130,7 +130,7 @@ class Run:
             chance.choice(self.sessions)[0].use(chance.choice(PROFILES))
 
     def trouble(self, does: int) -> None:
-        """Let calls fail, restart the DSP, or report a loss."""
+        """Make calls fail, restart the DSP, or report a loss."""
         chance, simulated = self.chance, self.bench.simulated
         if does < 75:
             code = chance.choice([FAILED, TRANSPORT, INVALID_INPUT])
@@ -144,7 +144,7 @@ class Run:
             chance.choice(self.controllers).link_lost(SYSTEM_COMMUNICATION)
 
     def end(self, sessions: list[Session]) -> list[Session]:
-        """Forget these sessions and their inferences; return the sessions."""
+        """Forget these sessions and their inferences, and return the sessions."""
         self.sessions = [each for each in self.sessions if each[0] not in sessions]
         self.running = [each for each in self.running if each[0] not in sessions]
         return sessions
@@ -157,7 +157,7 @@ class Run:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_whatever_two_controllers_do(seed: int) -> None:
-    """Once all faults are cleared, the votes in force are enough for all sessions, and are taken back at the end."""
+    """Once all faults are cleared, the votes in force are enough for all sessions; at the end they are removed."""
     run = Run.begin(seed)
     for _ in range(STEPS):
         run.step()
@@ -166,7 +166,7 @@ def test_whatever_two_controllers_do(seed: int) -> None:
     before = len(run.bench.recorder.calls)
     for controller in run.controllers:
         run.close(controller)
-    # On a dead link no ID can be destroyed: the IDs go with the device.
+    # On a dead link no id can be destroyed: the ids are gone when the device is freed.
     fails = any(call.code for call in run.bench.recorder.calls_since(before))
     assert fails or run.bench.simulated.power_config_ids == ()
     assert run.bench.time.alarms == 0

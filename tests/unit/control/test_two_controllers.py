@@ -23,7 +23,7 @@ SECOND_US = 1_000_000
 
 @pytest.mark.parametrize("end", ["lowered", "session closed", "controller closed"])
 def test_polling_survives_the_end_of_one(bench: Bench, other: VoteController, end: str) -> None:
-    """Polling stays while a session of either controller asks for it; the last such session takes it back."""
+    """Polling stays while a session of either controller wishes for it; the last such session turns it off."""
     mine, theirs = bench.controller.session("burst"), other.session("burst")
     with theirs.inference():
         with mine.inference():
@@ -41,7 +41,7 @@ def test_polling_survives_the_end_of_one(bench: Bench, other: VoteController, en
 
 
 def test_the_largest_polling_and_the_smallest_latency_of_both_are_in_force(bench: Bench, other: VoteController) -> None:
-    """One value of each setting is sent for both controllers, and again when one controller is closed."""
+    """One value of each setting is sent for both controllers, and a new one when a controller is closed."""
     patient = voting(rpc_polling_time_us=5000, rpc_control_latency_us=50)
     mine, theirs = bench.controller.session("burst"), other.session(patient)
     with mine.inference():
@@ -65,7 +65,7 @@ def test_what_the_other_has_in_force_is_not_sent_again(bench: Bench, other: Vote
 
 
 def test_closing_one_settles_what_remains(bench: Bench) -> None:
-    """After the close, the settings are those that the other controller's sessions ask for."""
+    """After the close, the settings are those that the other controller's sessions wish for."""
     other = second_on(bench)
     mine, theirs = bench.controller.session(voting(rpc_polling_time_us=5000)), other.session("burst")
     with mine.inference():
@@ -78,7 +78,7 @@ def test_closing_one_settles_what_remains(bench: Bench) -> None:
 
 
 def test_an_id_that_one_could_not_destroy_is_destroyed_by_the_back_off_of_both(bench: Bench) -> None:
-    """The ID keeps neither controller from closing."""
+    """An id that can't be destroyed keeps neither controller open: the back-off of both destroys it."""
     other = second_on(bench)
     theirs = other.session("burst")
     bench.simulated.fail_next(FAILED, "destroyPowerConfigId", times=2)
@@ -91,7 +91,7 @@ def test_an_id_that_one_could_not_destroy_is_destroyed_by_the_back_off_of_both(b
 
 
 def test_two_with_other_times_are_refused(bench: Bench) -> None:
-    """Both share one line and one back-off, so they need one time; the message says what to do."""
+    """Controllers on one backend share the back-off, so they need one time; the message says what to do."""
     with pytest.raises(ValueError, match="another time: give both the same"):
         VoteController(bench.recorder, time=VirtualTime(), handle_sigterm=False)
     assert bench.controller.status().sharing == 0
@@ -108,7 +108,7 @@ def test_a_backend_may_be_used_again_with_another_time() -> None:
 
 
 def test_no_call_of_one_overlaps_a_call_of_the_other() -> None:
-    """A raise waits for the other controller's hanging call; an inference in its window does not."""
+    """A raise waits for the other controller's hanging call; an inference within its sustain time does not."""
     htp = HangingHtp()
     first = VoteController(htp, handle_sigterm=False, heartbeat_us=0)
     second = VoteController(htp, handle_sigterm=False, heartbeat_us=0)

@@ -1,4 +1,4 @@
-"""Two kinds of calls, votes of an ID and settings of the process: a refused setting does not stop clocks."""
+"""Two kinds of calls, votes of an id and settings of the process: a refused setting does not stop the clocks."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def refusing() -> Bench:
 
 
 def sent(bench: Bench) -> list[list[str]]:
-    """Return what was sent since the last time, call by call."""
+    """Return what was sent since this was called last, call by call."""
     found = [options(call) for call in bench.sets]
     bench.recorder.clear()
     return found
 
 
 def degraded(session: Session) -> list[tuple[str, str]]:
-    """Return the missing settings of a session, with their rules."""
+    """Return the settings that a session lacks, with their rules."""
     return [(lost.rule, lost.option.name) for lost in session.degradations]
 
 
 def test_clocks_go_first_and_settings_follow_in_a_call_of_their_own(bench: Bench) -> None:
-    """Two calls up and two down, none of both kinds; a setting that is in force is not sent."""
+    """A raise and a lowering make two calls each, none with both kinds; a setting that is in force is not sent."""
     session, other = (bench.controller.session("burst") for _ in range(2))
     with session.inference():
         assert sent(bench) == [CLOCKS, [LATENCY, POLLING]]
@@ -63,7 +63,7 @@ def test_settings_of_the_process_travel_alone_if_nothing_else_differs(bench: Ben
 
 
 def test_no_setting_is_sent_if_the_clocks_have_failed(bench: Bench) -> None:
-    """The session is UNKNOWN: polling without clocks would only cost power."""
+    """If the votes fail, the session is UNKNOWN and no setting is sent: polling alone would only cost power."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(13006)
     with session.inference():
@@ -71,7 +71,7 @@ def test_no_setting_is_sent_if_the_clocks_have_failed(bench: Bench) -> None:
 
 
 def test_a_refused_setting_keeps_no_clock_from_its_vote(refusing: Bench) -> None:
-    """The session is RAISED and later LOWERED; it lacks polling by rule RPC-7, with one event."""
+    """A session whose polling is refused is RAISED and later LOWERED, and degrades by rule RPC-7, with one event."""
     session = refusing.controller.session("burst")
     with session.inference():
         assert (session.state, refusing.effective().core_target) == (State.RAISED, MAX_CORNER)
@@ -90,7 +90,7 @@ def test_a_refused_setting_keeps_no_clock_from_its_vote(refusing: Bench) -> None
 
 
 def test_another_session_and_another_controller_are_not_asked_again(refusing: Bench) -> None:
-    """They share the link, so they lack polling from their first use, and send none."""
+    """All sessions share the link, so after one refusal those of both controllers lack polling, and send none."""
     other = second_on(refusing)
     refusing.infer(refusing.controller.session("burst"))
     sent(refusing)
@@ -104,7 +104,7 @@ def test_another_session_and_another_controller_are_not_asked_again(refusing: Be
 
 
 def test_a_renewed_link_is_asked_again(refusing: Bench) -> None:
-    """The new link may have another FastRPC."""
+    """After a renewal the setting is tried again, since the new link may have another FastRPC."""
     session = refusing.controller.session("burst")
     with session.inference():
         assert degraded(session) == [("RPC-7", POLLING)]
@@ -116,7 +116,7 @@ def test_a_renewed_link_is_asked_again(refusing: Bench) -> None:
 
 @pytest.mark.parametrize("code", [13003, 13005, 13006, 1003])
 def test_a_setting_may_be_refused_with_any_code(bench: Bench, code: int) -> None:
-    """The link stays WELL, and nothing else is sent again."""
+    """Whatever code refuses the setting, the link stays WELL, and nothing else is sent again."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(code, nth=2)
     bench.simulated.fail_next(code, nth=4)
@@ -128,7 +128,7 @@ def test_a_setting_may_be_refused_with_any_code(bench: Bench, code: int) -> None
 
 @pytest.mark.parametrize("code", [13002, 13004])
 def test_a_setting_that_the_platform_lacks_has_its_own_rule(bench: Bench, code: int) -> None:
-    """The setting is not sent again, also after a renewal."""
+    """A setting that the platform lacks is not sent again, even after a renewal."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(code, nth=2)
     bench.simulated.fail_next(code, nth=4)
@@ -139,7 +139,7 @@ def test_a_setting_that_the_platform_lacks_has_its_own_rule(bench: Bench, code: 
 
 @pytest.mark.parametrize("code", [13001, 13003, 13006])
 def test_a_refused_taking_back_of_a_setting_does_not_fail_the_lowering(bench: Bench, code: int) -> None:
-    """The session is LOWERED without a degradation; the next votes, here from the close, take the setting back."""
+    """If resetting a setting is refused, the session is LOWERED without a degradation; the close resets it later."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(code, nth=2)
@@ -175,12 +175,12 @@ def test_a_setting_that_is_refused_twice_in_a_row_is_left_out(bench: Bench) -> N
     with session.inference():
         assert (session.state, degraded(session)) == (State.RAISED, [("RPC-7", POLLING)])
     session.close()
-    # The bench checks that nothing is left; the refused setting goes only with the link.
+    # The fixture asserts that nothing is left; the refused setting is gone only with the link.
     bench.simulated.restart_subsystem()
 
 
 def test_settings_on_the_id_of_a_closed_session_say_nothing_of_the_platform() -> None:
-    """If settings are sent on the ID of a closed session, a refusal degrades nothing."""
+    """If settings are sent on the id of a closed session, a refusal is not a degradation."""
     bench = Bench.make(SimulatedHtp(arch=75, link="device"))
     session = bench.controller.session("burst")
     bench.infer(session)
@@ -196,7 +196,7 @@ def test_settings_on_the_id_of_a_closed_session_say_nothing_of_the_platform() ->
 
 @pytest.mark.parametrize("code", [1007, 1011])
 def test_a_lost_link_that_a_setting_meets_is_one(bench: Bench, code: int) -> None:
-    """The clocks of the call before are lost, too, so everything is sent again."""
+    """A lost link that a call with settings notices has lost the clocks, too, so everything is sent again."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(code, nth=2)
     with session.inference():
@@ -206,7 +206,7 @@ def test_a_lost_link_that_a_setting_meets_is_one(bench: Bench, code: int) -> Non
 
 
 def test_strict_makes_a_refused_setting_fail_a_raise_and_no_lowering(refusing: Bench) -> None:
-    """Strict mode makes the raise fail; votes that are up still come down."""
+    """In strict mode a refused setting makes the raise fail; votes that are up are still lowered."""
     refusing.controller.close()
     bench = Bench.make(refusing.simulated, strict=True, on_error="raise")
     session = bench.controller.session("burst")
@@ -222,7 +222,7 @@ def test_strict_makes_a_refused_setting_fail_a_raise_and_no_lowering(refusing: B
 
 
 def test_a_profile_of_settings_alone_has_them_on_an_id_of_its_own(bench: Bench) -> None:
-    """Settings need an ID, so the session creates one."""
+    """Settings need an id, so a session that votes only for settings creates one."""
     burst = voting()
     assert burst.relax is not None
     only = {"dcvs_v3": None, "hmx_v2": None}
@@ -236,7 +236,7 @@ def test_a_profile_of_settings_alone_has_them_on_an_id_of_its_own(bench: Bench) 
 
 
 def test_no_call_has_both_kinds(bench: Bench) -> None:
-    """For any votes, also after INIT, a change of profile and a restart."""
+    """No call has votes and settings, whatever the votes are, after INIT, a change of profile and a restart, too."""
     session = bench.controller.session(voting(hmx_timeout_us=1000, adaptive_polling_time_us=1000))
     with session.init():
         pass

@@ -10,7 +10,7 @@ from htppower.backends import SimulatedHtp
 
 
 def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench) -> None:
-    """``use`` during an inference revises the votes, and the end of the inference follows the new profile."""
+    """``use`` during an inference changes the votes at once, and the end of the inference follows the new profile."""
     session = bench.controller.session("burst")
     with session.inference():
         session.use("balanced")
@@ -20,7 +20,7 @@ def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench)
 
 
 def test_a_profile_change_ends_a_pending_sustain(bench: Bench) -> None:
-    """``use`` in a sustain window lowers at once to the new profile's power state, in one call."""
+    """``use`` within a sustain time lowers at once to the new profile's power state, in one call."""
     session = bench.controller.session("burst")
     bench.infer(session)
     session.use("power_saver")
@@ -31,7 +31,7 @@ def test_a_profile_change_ends_a_pending_sustain(bench: Bench) -> None:
 
 
 def test_a_profile_change_while_lowered_waits_for_the_next_raise(bench: Bench) -> None:
-    """``use`` while lowered makes no call; the next raise casts the new profile."""
+    """``use`` while lowered makes no call; the next raise sends the votes of the new profile."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(BURST_SUSTAIN_US)
@@ -42,7 +42,7 @@ def test_a_profile_change_while_lowered_waits_for_the_next_raise(bench: Bench) -
 
 
 def test_naming_the_same_profile_again_changes_nothing(bench: Bench) -> None:
-    """A host that names its profile for every request keeps its sustain window."""
+    """A host may name its profile at every request: ``use`` with the same profile does not end the sustain time."""
     session = bench.controller.session("burst")
     for _ in range(5):
         session.use("burst")
@@ -73,7 +73,7 @@ def test_system_settings_makes_no_call_at_all(bench: Bench) -> None:
 
 
 def test_a_change_to_system_settings_removes_every_vote(bench: Bench) -> None:
-    """``use("system_settings")`` takes polling back and destroys the ID at once; another profile votes again."""
+    """``use("system_settings")`` resets polling and destroys the id at once; another profile votes again."""
     session = bench.controller.session("burst")
     with session.inference():
         session.use("system_settings")
@@ -86,7 +86,7 @@ def test_a_change_to_system_settings_removes_every_vote(bench: Bench) -> None:
 
 
 def test_a_change_to_no_votes_lowers_before_it_destroys_the_id() -> None:
-    """A destroy that fails leaves the votes on the DSP, so they are relaxed by then."""
+    """The votes are lowered before the id is destroyed, since a destroy that fails leaves them on the DSP."""
     bench = Bench.make(SimulatedHtp(arch=75, link="device"))
     session = bench.controller.session("burst")
     with session.inference():

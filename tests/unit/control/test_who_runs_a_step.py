@@ -46,7 +46,7 @@ class Host:
         return VoteController(self.htp, handle_sigterm=False, heartbeat_us=0)
 
     def interrupt(self, function: str, power_config_id: int | None, action: Callable[[], object]) -> None:
-        """Run an action in the main thread; Ctrl-C comes during its next call, which hangs until then."""
+        """Run an action in the main thread; its next call hangs until Ctrl-C has come."""
         hang, raised = self.htp.hang_next(function, power_config_id), threading.Event()
 
         def handler(*_: object) -> None:
@@ -92,7 +92,7 @@ def infer(session: Session) -> None:
 
 
 def test_the_main_thread_and_coroutines_hand_their_steps_to_the_worker(host: Host) -> None:
-    """One worker makes all these calls."""
+    """One worker makes all calls of the main thread and of coroutines."""
     session = host.controller.session("balanced")
 
     async def infer_in_a_coroutine() -> None:
@@ -105,7 +105,7 @@ def test_the_main_thread_and_coroutines_hand_their_steps_to_the_worker(host: Hos
 
 
 def test_another_thread_runs_its_own_steps(host: Host) -> None:
-    """Handing the calls over would cost another thread time, so it makes them itself."""
+    """Another thread makes its calls itself, since handing them over would cost time."""
     session = host.controller.session("balanced")
     names: list[str] = []
 
@@ -118,7 +118,7 @@ def test_another_thread_runs_its_own_steps(host: Host) -> None:
 
 
 def test_alarms_lower_on_the_worker(host: Host) -> None:
-    """Alarms need no thread of the host."""
+    """Alarms lower the votes on the worker, without a thread of the host."""
     session = host.controller.session("burst")
     on_a_thread(lambda: infer(session))()
     until(lambda: session.state is State.LOWERED)
@@ -127,7 +127,7 @@ def test_alarms_lower_on_the_worker(host: Host) -> None:
 
 @needs_signals
 def test_a_raise_that_ctrl_c_interrupts_is_finished_and_lowered(host: Host) -> None:
-    """The inference has not begun, and no vote stays up for it."""
+    """After a raise that Ctrl-C interrupts, the inference has not begun, and its votes are lowered."""
     session = host.controller.session("balanced")
     host.interrupt("setPowerConfig", session.power_config_ids[0], lambda: infer(session))
     until(lambda: session.state is State.LOWERED)
@@ -157,7 +157,7 @@ def test_a_cap_whose_lifting_ctrl_c_interrupts_is_lifted_for_every_session(host:
 
 @needs_signals
 def test_a_session_whose_opening_ctrl_c_interrupts_is_closed(host: Host) -> None:
-    """The host has no reference to the session, so it is closed."""
+    """The host has no reference to a session whose opening was interrupted, so the session is closed."""
     host.interrupt("createPowerConfigId", None, lambda: host.controller.session("burst"))
     until(lambda: host.htp.power_config_ids == () and not host.controller.status().sessions)
 
@@ -165,7 +165,7 @@ def test_a_session_whose_opening_ctrl_c_interrupts_is_closed(host: Host) -> None
 @needs_signals
 @pytest.mark.parametrize("closed", ["session", "controller"])
 def test_a_close_that_ctrl_c_interrupts_is_finished(host: Host, closed: str) -> None:
-    """Every session is closed, also those after the one whose call hangs."""
+    """After an interrupted close every session is closed, including those after the one whose call hangs."""
     sessions = [host.controller.session("balanced") for _ in range(3)]
     close = sessions[0].close if closed == "session" else host.controller.close
     host.interrupt("destroyPowerConfigId", sessions[0].power_config_ids[0], close)

@@ -31,7 +31,7 @@ Properties = dict[str, dict[str, Any]]
 
 
 class Watcher:
-    """Replaces the watcher of the bus; ``tell`` reports a change."""
+    """Stands in for the watcher of the bus; the test reports changes by ``tell``."""
 
     made: Watcher
 
@@ -48,11 +48,11 @@ class Watcher:
         Watcher.made = self
 
     def start(self) -> None:
-        """Count."""
+        """Count the starts."""
         self.started += 1
 
     def close(self) -> None:
-        """Count."""
+        """Count the closes."""
         self.closed += 1
 
 
@@ -67,7 +67,7 @@ def profiles(active: str, degraded: str = "") -> Properties:
 
 
 def test_it_caps_in_power_saver_and_lifts_elsewhere(bench: Bench) -> None:
-    """Each change of the system's profile counts at once. By default only power-saver caps."""
+    """Each change of the system's profile has an effect at once. By default only power-saver sets the cap."""
     session = bench.controller.session("burst")
     with session.inference(), PowerProfilesCap(bench.controller, "balanced") as cap:
         for active, name in (
@@ -112,7 +112,7 @@ def test_each_condition_holds_by_what_was_heard(heard: PowerProfilesStatus, hold
     [("on-battery", ("battery",)), (("degraded", "balanced"), ("profiles",)), (CONDITIONS, ("battery", "profiles"))],
 )
 def test_it_asks_only_what_it_needs(bench: Bench, when: Any, keys: tuple[str, ...]) -> None:
-    """It reads only the conditions that were requested, on the bus that was named."""
+    """The cap reads only the properties of its own conditions, on the bus that the caller named."""
     PowerProfilesCap(bench.controller, when=when, bus="unix:path=/nowhere").close()
     assert (Watcher.made.keys, Watcher.made.address) == (keys, "unix:path=/nowhere")
 
@@ -150,7 +150,7 @@ def test_status_waits_for_no_native_call() -> None:
 
 
 def test_a_daemon_that_is_gone_has_no_wish(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """If the daemon goes away, the cap is lifted, and one warning is logged until a daemon is back."""
+    """If the daemon stops, the cap is lifted, and one warning is logged until a daemon is back."""
     with PowerProfilesCap(bench.controller) as cap, caplog.at_level(logging.WARNING, "htppower.power_profiles"):
         Watcher.made.tell(profiles("power-saver"))
         Watcher.made.tell({})
@@ -164,14 +164,14 @@ def test_a_daemon_that_is_gone_has_no_wish(bench: Bench, caplog: pytest.LogCaptu
 
 
 def test_values_of_another_type_are_unknown(bench: Bench) -> None:
-    """A value of another type sets no cap and raises nothing."""
+    """A property of the wrong type sets no cap and raises no error."""
     with PowerProfilesCap(bench.controller, when=CONDITIONS) as cap:
         Watcher.made.tell({"profiles": {"ActiveProfile": 5, "PerformanceDegraded": 1}, "battery": {"OnBattery": "yes"}})
         assert cap.status() == PowerProfilesStatus(connected=True)
 
 
 def test_a_cap_has_the_reason_that_holds_now(bench: Bench) -> None:
-    """If one reason replaces another, the new cap is set before the old one is lifted, so no vote is cast."""
+    """If one reason replaces another, the new cap is set before the old one is lifted, so no vote is sent."""
     saver, battery = "the system's power profile is power-saver", "the device runs on its battery"
     told: list[tuple[type, str]] = []
     bench.controller.subscribe(lambda event: told.append((type(event), event.reason)), (CapSet, CapLifted))  # type: ignore[attr-defined]
@@ -234,7 +234,7 @@ def test_an_argument_of_another_type_is_named(
 
 
 def test_a_profile_that_is_none_is_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The profile is checked before the bus is opened."""
+    """A wrong profile is refused before the bus is opened."""
     monkeypatch.delattr(Watcher, "made", raising=False)
     with pytest.raises(ProfileError):
         PowerProfilesCap(bench.controller, "no_such_profile")
@@ -242,7 +242,7 @@ def test_a_profile_that_is_none_is_refused(bench: Bench, monkeypatch: pytest.Mon
 
 
 def test_without_dbus_fast_it_says_what_to_install(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the extra to install."""
+    """Without dbus-fast, the error names the extra to install."""
     monkeypatch.setitem(sys.modules, "dbus_fast", None)
     monkeypatch.delitem(sys.modules, "htppower.control.caps.system_bus")
     with pytest.raises(ImportError, match="install htppower with its extra 'dbus'"):
@@ -265,7 +265,7 @@ def test_what_a_daemon_says_does_nothing_to_a_terminal(bench: Bench) -> None:
 def test_a_bus_that_never_answers_is_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If a bus accepts the connection but never answers, connecting times out, and one WARNING is logged."""
+    """If a bus accepts the connection but never answers, connecting times out, and a single WARNING is logged."""
     monkeypatch.setattr(system_bus, "_LONGEST_CONNECT_S", 0.02)
     monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.01)
     lost, told = threading.Event(), []

@@ -1,4 +1,4 @@
-"""The thermal cap: hysteresis, its period, and its end."""
+"""The thermal cap: its two limits, its period, and its end."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_it_caps_above_and_lifts_below_and_keeps_between(bench: Bench, tree: Tre
 
 
 def test_it_looks_when_it_is_made_and_then_once_a_period(bench: Bench, tree: Tree) -> None:
-    """A device that is already hot is capped at once. Later changes are seen only once a period."""
+    """A device that is already hot is capped at once. Later changes are noticed only once in a period."""
     with tree.cap(bench, period_us=500_000):
         tree.zone(0, "cpu-0-0", "90000")
         bench.time.advance_us(499_999)
@@ -55,7 +55,7 @@ def test_it_looks_when_it_is_made_and_then_once_a_period(bench: Bench, tree: Tre
 
 
 def test_another_profile_and_a_profile_that_is_below_it(bench: Bench, tree: Tree) -> None:
-    """The cap uses the given profile; a session below that profile keeps its own."""
+    """The cap uses the given profile; a session with a lower profile keeps its own."""
     tree.zone(0, "cpu-0-0", "90000")
     high, low = bench.controller.session("burst"), bench.controller.session("extreme_power_saver")
     with tree.cap(bench, profile="power_saver"):
@@ -75,7 +75,7 @@ def test_another_profile_and_a_profile_that_is_below_it(bench: Bench, tree: Tree
     ids=str,
 )
 def test_what_it_refuses(bench: Bench, tree: Tree, options: dict[str, Any]) -> None:
-    """After a refused argument, no cap is set and no alarm is armed."""
+    """If an argument is refused, no cap is set and no alarm is armed."""
     tree.zone(0, "cpu-0-0", "90000")
     with pytest.raises(ValueError, match=r"below_c|period_us|no thermal zone"):
         tree.cap(bench, **options)
@@ -110,7 +110,7 @@ def test_a_profile_that_can_not_be_used_is_told_at_once(bench: Bench, tree: Tree
 
 
 def test_closing_lifts_and_looks_no_more(bench: Bench, tree: Tree) -> None:
-    """Closing lifts the cap and cancels its alarm; closing twice is fine."""
+    """Closing lifts the cap and cancels its alarm; closing twice has no effect."""
     tree.zone(0, "cpu-0-0", "90000")
     session = bench.controller.session("burst")
     thermal = tree.cap(bench)
@@ -123,7 +123,7 @@ def test_closing_lifts_and_looks_no_more(bench: Bench, tree: Tree) -> None:
 
 
 def test_it_ends_with_its_controller(bench: Bench, tree: Tree) -> None:
-    """Closing the controller ends the thermal cap after the sessions, so lifting it raises no votes."""
+    """Closing the controller closes the thermal cap after the sessions, so lifting the cap raises no votes."""
     tree.zone(0, "cpu-0-0", "90000")
     session = bench.controller.session("burst")
     thermal = tree.cap(bench)
@@ -157,7 +157,7 @@ def test_a_subscriber_may_close_it_as_it_caps(bench: Bench, tree: Tree) -> None:
     )
 )
 def test_whatever_the_temperatures_it_obeys_hysteresis_and_its_period(steps: list[tuple[str, int]]) -> None:
-    """Each reading sets or lifts the cap by the hysteresis; two changes are at least a period apart."""
+    """Each reading sets or lifts the cap by the two limits; two changes are at least a period apart."""
     bench, changes = Bench.make(), list[Event]()
     bench.controller.subscribe(changes.append, (CapSet, CapLifted))
     with tempfile.TemporaryDirectory() as folder, bench.controller:
@@ -179,7 +179,7 @@ def test_whatever_the_temperatures_it_obeys_hysteresis_and_its_period(steps: lis
 
 
 def test_a_slow_look_does_not_bring_changes_closer(bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next reading comes a period after the last one ended, even if that one was slow."""
+    """The next reading begins a period after the end of the last one, even if that reading was slow."""
     real = Path.read_bytes
 
     def slow(path: Path) -> bytes:
@@ -200,7 +200,7 @@ def test_a_slow_look_does_not_bring_changes_closer(bench: Bench, tree: Tree, mon
 
 
 def test_a_number_that_no_float_holds_is_no_temperature(bench: Bench, tree: Tree) -> None:
-    """The zone with that number is logged once, and the other zones still count."""
+    """A zone whose number fits no float is logged once, and the other zones still count."""
     tree.zone(0, "cpu-0-0", "40000")
     with tree.cap(bench) as cap:
         tree.zone(1, "cpu-0-1", "9" * 400)

@@ -71,7 +71,7 @@ def test_only_zones_that_match_count(bench: Bench, tree: Tree, zones: Any, cappe
 def test_a_zone_that_says_no_temperature_is_left_out(
     bench: Bench, tree: Tree, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The unreadable zone is logged once, not every period; the other zones still count."""
+    """A zone that can't be read is logged once, not every period; the other zones still count."""
     tree.zone(0, "cpu-0-0", text)
     with tree.cap(bench) as thermal:
         bench.time.advance_us(3 * PERIOD_US)
@@ -106,7 +106,7 @@ def test_where_no_zone_can_be_read_the_cap_stays_as_it_is(
 
 
 def test_a_zone_that_fails_again_is_logged_again(bench: Bench, tree: Tree, caplog: pytest.LogCaptureFixture) -> None:
-    """The zone is logged again each time it stops answering."""
+    """A zone is logged again each time that it stops answering."""
     with tree.cap(bench):
         for text in ("x", "40000", "x"):
             tree.zone(0, "cpu-0-0", text)
@@ -142,7 +142,7 @@ def test_a_zone_that_does_not_answer_is_logged(
 
 
 def test_zones_that_match_nothing_are_told_with_those_that_there_are(bench: Bench, tree: Tree, tmp_path: Path) -> None:
-    """A misspelt zone name is an error that lists the existing zones, so the cap can't be useless."""
+    """A misspelt zone name is an error that lists the existing zones: otherwise the cap would never be set."""
     with pytest.raises(ValueError, match=r"named skin\* or gpu; there are: cpu-0-0, nspss-0"):
         tree.cap(bench, zones=("skin*", "gpu"))
     with pytest.raises(ValueError, match="there are: none at all"):

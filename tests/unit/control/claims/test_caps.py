@@ -20,7 +20,7 @@ NOM_PLUS, SVS = VoltageCorner.NOM_PLUS, VoltageCorner.SVS
 
 
 def test_a_cap_limits_every_session_at_once_and_lifting_gives_back(bench: Bench) -> None:
-    """A cap votes each running session above it again, in one call of clocks; a session below it makes no call."""
+    """A cap sends new votes for each running session above it, in one call of clocks; others make no call."""
     high, low = bench.controller.session("burst"), bench.controller.session("power_saver")
     with high.inference(), low.inference():
         before = len(bench.casts)
@@ -34,7 +34,7 @@ def test_a_cap_limits_every_session_at_once_and_lifting_gives_back(bench: Bench)
 
 
 def test_a_cap_in_a_sustain_window_ends_the_sustain(bench: Bench) -> None:
-    """A cap ends the sustain of a session that it limits, as ``use`` does, and of no other session."""
+    """A cap ends the sustain time of a session that it limits, as ``use`` does, and of no other session."""
     capped, below = bench.controller.session("burst"), bench.controller.session("sustained_high_performance")
     bench.infer(capped)
     bench.infer(below)
@@ -44,7 +44,7 @@ def test_a_cap_in_a_sustain_window_ends_the_sustain(bench: Bench) -> None:
 
 
 def test_a_cap_limits_sessions_that_are_opened_later(bench: Bench) -> None:
-    """A session that is opened under a cap begins with the cap's profile, and gets its own after the lifting."""
+    """A session that is opened under a cap begins with the cap's profile, and gets its own when the cap is lifted."""
     cap = bench.controller.cap("balanced", reason="heat")
     session = bench.controller.session("burst")
     (status,) = bench.controller.status().sessions
@@ -121,7 +121,7 @@ def test_one_clock_beyond_the_cap_is_enough(bench: Bench, votes: dict[str, objec
 
 
 def test_a_cap_of_no_votes_removes_every_vote(bench: Bench) -> None:
-    """Under a cap of system_settings no session has a power config ID."""
+    """Under a cap of system_settings no session has a power config id."""
     session = bench.controller.session("burst")
     with session.inference():
         with bench.controller.cap("system_settings", reason="measurement"):
@@ -179,7 +179,7 @@ def test_caps_lists_the_caps_that_are_set(bench: Bench) -> None:
 
 @pytest.mark.parametrize("cycle", [False, True])
 def test_a_cap_that_is_dropped_is_lifted(bench: Bench, cycle: bool) -> None:
-    """If the handle of a cap is dropped, the cap is lifted soon: sessions get their votes back, with one CapLifted."""
+    """If the handle of a cap is dropped, the cap is lifted soon: sessions get their own votes, with one CapLifted."""
     session = bench.controller.session("burst")
     events: list[Event] = []
     bench.controller.subscribe(events.append, CapLifted)
@@ -198,7 +198,7 @@ def test_a_cap_that_is_dropped_is_lifted(bench: Bench, cycle: bool) -> None:
 
 @pytest.mark.parametrize("on_error", ["continue", "raise"])
 def test_a_call_that_fails_never_raises_from_a_cap(on_error: str) -> None:
-    """If a call fails, every other session is still capped, and the failed votes are sent again."""
+    """If a call for a cap fails, every other session is still capped, and the failed votes are sent again."""
     bench = Bench.make(on_error=on_error)
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():

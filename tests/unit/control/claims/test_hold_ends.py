@@ -30,7 +30,7 @@ class Owner:
 
 
 def told(bench: Bench) -> list[Event]:
-    """Return a list that gets each event about holds and profiles."""
+    """Return a list to which each event about holds and profiles is added."""
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldBegan, HoldEnded, ProfileChanged))
     return events
@@ -71,7 +71,7 @@ def test_a_hold_with_a_timeout_outlives_its_handle_and_leaves_no_alarm(bench: Be
 
 
 def test_releasing_twice_is_fine(bench: Bench) -> None:
-    """A second release does nothing, also after a timeout; the end is one event."""
+    """A second release has no effect, even after a timeout; the end is one event."""
     session = bench.controller.session("balanced")
     events = told(bench)
     hold = session.hold("burst", reason="camera")
@@ -84,7 +84,7 @@ def test_releasing_twice_is_fine(bench: Bench) -> None:
 
 
 def test_a_dropped_handle_ends_its_hold(bench: Bench) -> None:
-    """A hold without a timeout ends on the alarm thread soon after its handle is collected."""
+    """A hold without a timeout ends on another thread soon after its handle is garbage collected."""
     session = bench.controller.session("balanced")
     events = told(bench)
     with session.inference():
@@ -99,7 +99,7 @@ def test_a_dropped_handle_ends_its_hold(bench: Bench) -> None:
 
 @pytest.mark.parametrize("cycle", [False, True])
 def test_a_hold_ends_with_its_owner(bench: Bench, cycle: bool) -> None:
-    """A hold with an owner ends when the owner is collected, also from a cycle; dropping the handle does not end it."""
+    """A hold ends when its owner is garbage collected, even in a cycle; dropping the handle does not end it."""
     session = bench.controller.session("balanced")
     events, owner = told(bench), Owner()
     owner.itself = owner if cycle else None
@@ -114,7 +114,7 @@ def test_a_hold_ends_with_its_owner(bench: Bench, cycle: bool) -> None:
 
 
 def test_a_hold_that_has_ended_leaves_nothing_with_its_owner(bench: Bench) -> None:
-    """An ended hold leaves no weak reference on its owner, so a long-lived owner collects none."""
+    """A hold that has ended leaves no weak reference on its owner, so they do not pile up on a long-lived owner."""
     session, owner = bench.controller.session("balanced"), Owner()
     for _ in range(3):
         session.hold("burst", reason="camera", owner=owner, timeout_us=1)
@@ -125,7 +125,7 @@ def test_a_hold_that_has_ended_leaves_nothing_with_its_owner(bench: Bench) -> No
 
 
 def test_a_with_block_ends_its_hold_by_an_exception(bench: Bench) -> None:
-    """The exception leaves the block unchanged, even if the lowering after it fails."""
+    """The exception that leaves the block is passed on unchanged, even if the lowering after it fails."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("balanced")
     with session.inference():
@@ -137,7 +137,7 @@ def test_a_with_block_ends_its_hold_by_an_exception(bench: Bench) -> None:
 
 
 def test_a_hold_in_a_generator_that_is_collected_ends(bench: Bench) -> None:
-    """Collecting the generator releases the hold, as leaving the block does."""
+    """If the generator with the hold is garbage collected, the hold is released, as at the end of its block."""
     session = bench.controller.session("balanced")
     events = told(bench)
 

@@ -16,7 +16,7 @@ NOM_PLUS = VoltageCorner.NOM_PLUS
 
 
 def test_a_hold_that_raises_has_not_begun() -> None:
-    """After the error the session uses its own profile, and HoldEnded has been sent."""
+    """After a hold whose begin raised, the session uses its own profile, and HoldEnded has been sent."""
     bench = Bench.make(on_error="raise")
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldBegan, HoldEnded))
@@ -34,7 +34,7 @@ def test_a_hold_that_raises_has_not_begun() -> None:
 
 
 def test_a_failing_hold_goes_on_where_errors_do_not_raise(bench: Bench) -> None:
-    """The hold has begun, the session is UNKNOWN, and the back-off sends the votes again."""
+    """By default a hold whose votes fail has begun; the session is UNKNOWN, and the votes are sent again."""
     session = bench.controller.session("balanced")
     with session.inference():
         bench.simulated.fail_next(FAILED)
@@ -47,7 +47,7 @@ def test_a_failing_hold_goes_on_where_errors_do_not_raise(bench: Bench) -> None:
 
 @pytest.mark.parametrize("on_error", ["continue", "raise"])
 def test_a_release_that_fails_has_ended_the_hold(on_error: str) -> None:
-    """The hold has ended, whether ``on_error`` raises or not, and the back-off sends the votes again."""
+    """After a release whose votes fail the hold has ended, whatever ``on_error`` is, and the votes are sent again."""
     bench = Bench.make(on_error=on_error)
     session = bench.controller.session("balanced")
     with session.inference():
@@ -66,7 +66,7 @@ def test_a_release_that_fails_has_ended_the_hold(on_error: str) -> None:
 
 
 def test_a_timeout_whose_votes_fail_raises_nowhere() -> None:
-    """A vote that fails when a hold times out raises nothing; the back-off sends it again."""
+    """If the votes fail when a hold times out, no error is raised; the back-off sends them again."""
     bench = Bench.make(on_error="raise")
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldEnded,))
@@ -125,7 +125,7 @@ def test_strict_refuses_a_hold_and_a_cap_that_would_degrade() -> None:
 
 
 def test_an_option_refused_while_held_is_left_out_after_it_too(bench: Bench) -> None:
-    """An option that is refused with 13002 under a hold is left out then, and also after the hold."""
+    """An option that is refused with 13002 during a hold is left out during the hold and after it."""
     session = bench.controller.session(attrs.evolve(voting(hmx_timeout_us=1_000), name="own"))
     hold = session.hold(voting(hmx_timeout_us=2_000), reason="camera")
     bench.simulated.fail_next(UNSUPPORTED)
@@ -140,7 +140,7 @@ def test_an_option_refused_while_held_is_left_out_after_it_too(bench: Bench) -> 
 
 
 def test_a_restart_while_held_votes_the_hold_again(bench: Bench) -> None:
-    """After a restart the profile of the hold is voted again."""
+    """After a restart of the DSP, the votes of the hold are sent again."""
     session = bench.controller.session("balanced")
     with session.inference(), session.hold("burst", reason="camera"):
         bench.simulated.restart_subsystem(fatal=False)

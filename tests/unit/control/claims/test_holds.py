@@ -16,7 +16,7 @@ NOM_PLUS, TURBO = VoltageCorner.NOM_PLUS, VoltageCorner.TURBO
 
 
 def told(bench: Bench) -> list[Event]:
-    """Return a list that gets each event about holds and profiles."""
+    """Return a list to which each event about holds and profiles is added."""
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldBegan, HoldEnded, ProfileChanged))
     return events
@@ -43,7 +43,7 @@ def test_two_holds_begun_and_released_in_any_order(
 
 
 def test_a_hold_raises_nothing_by_itself(bench: Bench) -> None:
-    """A hold on a session that is not raised makes no call; the next raise casts its votes."""
+    """A hold on a session that is not raised makes no call; the next raise sends its votes."""
     session = bench.controller.session("balanced")
     with session.hold("burst", reason="camera preview") as hold:
         assert (bench.sets, session.state, hold.active) == ([], State.UNVOTED, True)
@@ -86,7 +86,7 @@ def test_a_hold_in_a_sustain_window_ends_the_sustain(bench: Bench, name: str) ->
 
 
 def test_the_end_of_a_hold_ends_its_sustain(bench: Bench) -> None:
-    """Votes that are up for the hold's sustain time come down when the hold ends."""
+    """When a hold ends, votes that are up only for the hold's sustain time are lowered."""
     session = bench.controller.session("balanced")
     hold = session.hold("burst", reason="test")
     bench.infer(session)
@@ -96,7 +96,7 @@ def test_the_end_of_a_hold_ends_its_sustain(bench: Bench) -> None:
 
 
 def test_a_hold_of_the_profile_in_use_changes_nothing(bench: Bench) -> None:
-    """No call, no ProfileChanged, and the sustain goes on; status still names the hold."""
+    """A hold of the same profile makes no call, sends no ProfileChanged and ends no sustain time; status names it."""
     session = bench.controller.session("burst")
     bench.infer(session)
     events, before = told(bench), len(bench.sets)

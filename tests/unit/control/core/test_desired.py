@@ -1,4 +1,4 @@
-"""The state that a session should be in, and the next step towards it: all cases, against tables written by hand."""
+"""The state that a session should have, and the next step towards it: all cases, against tables written by hand."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ DEADLINE_US = 300_000
 TIMES = {"before": DEADLINE_US - 1, "at": DEADLINE_US, "after": DEADLINE_US + 1}
 VOTING = Planner(None, Missing(), strict=False).plan(load_profile("burst"))
 VOTELESS = attrs.evolve(VOTING, raised=VoteSet(), lowered=VoteSet())
-# Failures and closing fire these triggers, so no step has them.
+# Only failures and closing fire these triggers, so ``next_step`` never returns them.
 OTHERS = (Trigger.LOSE, Trigger.DESTROY)
 DESTS = {(row.trigger, source): row.dest for row in TRANSITIONS for source in row.sources}
 
-# Left: the session's state (U-NVOTED, R-AISED, L-OWERED, un-K-NOWN, D-ESTROYED), whether a phase runs, the time
-# relative to the deadline, whether the profile has votes, and whether the session has IDs; * means any.
-# Right: the state it should be in, and the next transition; > means only if its votes are not known to be in force.
+# Left: the session's state (by its letter: U is UNVOTED, R is RAISED, L is LOWERED, K is UNKNOWN, D is DESTROYED),
+# whether a phase runs, the time relative to the deadline, whether the profile has votes, and whether the session has
+# IDs; * means any. Right: the state it should be in, and the next transition; > means only if its votes are not known
+# to be in force.
 TABLE = """
     states  busy  time       votes  ids  |  should be  step
     D       *     *          *      *    |  DESTROYED  -
@@ -49,7 +50,7 @@ TABLE = """
 LETTERS = {"U": State.UNVOTED, "R": State.RAISED, "L": State.LOWERED, "K": State.UNKNOWN, "D": State.DESTROYED}
 YES_NO = {"yes": (True,), "no": (False,), "*": (True, False)}
 
-# A session: state, busy, time, votes, ids. A line: the state it should be in, and the step.
+# Key: state, busy, time, votes, ids of a session. Value: the state that it should have, and the step.
 Session = tuple[State, bool, str, bool, bool]
 Line = tuple[str, str]
 
@@ -108,7 +109,7 @@ def test_what_a_session_should_be(state: State) -> None:
 @pytest.mark.parametrize("differs", [True, False])
 @pytest.mark.parametrize("state", State)
 def test_the_next_step(state: State, *, differs: bool) -> None:
-    """The step is the one in the table, and casts the votes of its trigger."""
+    """The next step is the one in the table, and has the votes of its trigger."""
     for session in SESSIONS:
         if session[0] is not state:
             continue
@@ -137,7 +138,7 @@ def test_every_step_is_in_the_transition_table(*, differs: bool) -> None:
 
 
 def test_relaxed_votes_that_are_to_relax_further() -> None:
-    """The votes of the second power state are cast only after the votes of the first."""
+    """The votes of the second power state are sent only after those of the first."""
     then = attrs.evolve(VOTING, then=VOTING.raised)
     for session in SESSIONS:
         state, _, _, votes, ids = session
@@ -149,7 +150,7 @@ def test_relaxed_votes_that_are_to_relax_further() -> None:
 
 @pytest.mark.parametrize("state", State)
 def test_a_session_whose_inference_is_expected(state: State) -> None:
-    """An expected inference counts as a running phase until the deadline, and not after it."""
+    """A predicted inference counts as a running phase until the deadline, and not after it."""
     for session in SESSIONS:
         if session[0] is state and not session[1]:
             _, _, time, votes, _ = session
@@ -184,7 +185,7 @@ def test_steps_end_where_a_session_should_be(*, differs: bool) -> None:
     ],
 )
 def test_a_target_other_than_the_desired_one(target: State, state: State, trigger: Trigger | None) -> None:
-    """If the target is not the desired state, the step leads to the target."""
+    """``next_step`` leads to the given target, even if it is not the desired state."""
     step = next_step(target, VOTING, state, has_ids=True, differs=True)
     assert (None if step is None else step.trigger) is trigger
 

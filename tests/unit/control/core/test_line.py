@@ -1,4 +1,4 @@
-"""The line: the order of its requests, the thread that runs each, and a thread that leaves."""
+"""The line: the order of its requests, the thread that runs each of them, and a thread that leaves the line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RAISE, LOWER, CLOSE, HEARTBEAT = Urgency
 
 @attrs.define
 class Worker:
-    """A line, and a worker that runs the handed actions on command."""
+    """A line, and a worker that runs the actions handed to it when the test says so."""
 
     ran: list[str] = attrs.field(factory=list)
     handed: list[Callable[[], None]] = attrs.field(factory=list)
@@ -35,7 +35,7 @@ class Worker:
         return Line(self.hand)
 
     def hand(self, action: Callable[[], None]) -> bool:
-        """Take an action."""
+        """Take an action from the line."""
         self.handed.append(action)
         return True
 
@@ -46,7 +46,7 @@ class Worker:
         return request
 
     def work(self) -> list[str]:
-        """Run all actions; the line hands over one at a time."""
+        """Run all actions; the line hands over one action at a time."""
         while self.handed:
             (action,) = self.handed
             self.handed.clear()
@@ -55,7 +55,7 @@ class Worker:
 
 
 def test_the_most_urgent_request_is_first_and_the_first_to_come_within_each() -> None:
-    """Raises run before lowerings, lowerings before closings, heartbeats last; equal ones in the order they came."""
+    """Raises run before lowerings, lowerings before closings, heartbeats last; within a kind, the earlier is first."""
     worker = Worker()
     worker.submit("first", HEARTBEAT)
     for urgency, nth in itertools.product(reversed(Urgency), "ab"):
@@ -80,7 +80,7 @@ def test_sixteen_later_requests_go_before_an_earlier_one_and_no_more(ahead: int)
 
 @given(st.lists(st.sampled_from(Urgency) | st.none(), max_size=150))
 def test_no_request_is_overtaken_by_more_than_sixteen_later_ones(comings: list[Urgency | None]) -> None:
-    """At most sixteen later requests run first, whatever comes and whenever the line is served (None)."""
+    """At most sixteen later requests run before a request, whatever comes and whenever the line is served (None)."""
     worker = Worker()
     for nth, urgency in enumerate(comings):
         if urgency is not None:
@@ -118,7 +118,7 @@ def test_without_a_worker_a_request_runs_at_once_or_when_the_line_is_left() -> N
 
 
 def test_a_request_keeps_what_its_step_returns_or_raises() -> None:
-    """The waiting thread gets the result or the error; the callback runs for both, and the line is passed on."""
+    """The waiting thread gets the result or the error; in both cases the callback runs, and the line is passed on."""
     line, ended = Line(lambda action: False), []
     made, failing = (Request(step, RAISE, lambda: ended.append(1)) for step in (lambda: 7, lambda: 1 // 0))
     line.submit(made)
@@ -169,14 +169,14 @@ def test_no_step_overlaps_another() -> None:
 
 
 class Interrupted:
-    """A lock; Ctrl-C interrupts the thread that waits for it."""
+    """A lock; Ctrl-C interrupts the thread that waits for this lock."""
 
     def __init__(self, before: Callable[[], object]) -> None:
         self._before = before
         self._taken = False
 
     def acquire(self) -> bool:
-        """Acquire it once; at the second time wait, and raise KeyboardInterrupt."""
+        """Take the lock the first time; the second time raise KeyboardInterrupt, as in a wait."""
         if self._taken:
             self._before()
             raise KeyboardInterrupt
@@ -184,14 +184,14 @@ class Interrupted:
         return True
 
     def release(self) -> None:
-        """Do nothing: the waiting thread was interrupted."""
+        """Do nothing, since the waiting thread was interrupted."""
 
 
 @pytest.mark.parametrize("granted", [False, True])
 def test_a_thread_that_is_interrupted_as_it_waits_leaves_the_line(
     monkeypatch: pytest.MonkeyPatch, *, granted: bool
 ) -> None:
-    """A waiting thread that Ctrl-C interrupts leaves the line, and passes it on if it was just granted."""
+    """A waiting thread that Ctrl-C interrupts leaves the line. If it was its turn already, it passes the line on."""
     line, hang = Line(lambda action: False), Hang()
 
     def before() -> None:

@@ -34,7 +34,7 @@ ERROR = VoteRejected(13003, power_config_id=1)
 
 @attrs.define
 class Told:
-    """A link, and the states that it left."""
+    """A link, and the states that it has left."""
 
     left: list[LinkState] = attrs.field(factory=list)
     link: Link = attrs.field(init=False)
@@ -107,7 +107,7 @@ def test_failures_in_a_row(means: Meaning, states: list[LinkState]) -> None:
 
 
 def test_a_success_begins_the_row_anew() -> None:
-    """A call that the DSP answers resets the row of failures and the back-off."""
+    """A call that the DSP answers resets the count of failures and the back-off."""
     link = Told().link
     for _ in range(3):
         link.failed(Meaning.SUSPECT, ERROR)
@@ -128,7 +128,7 @@ def test_a_success_begins_the_row_anew() -> None:
     ],
 )
 def test_failures_after_a_renewal(means: Meaning, states: list[LinkState]) -> None:
-    """A link that is still dead after a renewal is HELD; one suspect failure is allowed first."""
+    """A link that is still dead after a renewal is HELD; before that, one suspect failure is permitted."""
     link = Told().bring(DEAD)
     link.failures = 4
     link.was_renewed()
@@ -142,7 +142,7 @@ def test_failures_after_a_renewal(means: Meaning, states: list[LinkState]) -> No
 @pytest.mark.parametrize("means", [Meaning.LOST, Meaning.DEAD])
 @pytest.mark.parametrize("state", LinkState)
 def test_what_a_host_tells(state: LinkState, means: Meaning) -> None:
-    """The host's report makes a living link lost or dead, and a dead link due for renewal, without a back-off."""
+    """The host's report makes a working link lost or dead. On a dead link it requests a renewal, without a back-off."""
     link = Told().bring(state)
     link.closed_until_us = 10
     link.host_reported(means, ERROR)

@@ -8,7 +8,7 @@ from htppower.control.core.meaning import CallKind, Meaning, meaning, tells_of_a
 
 DONE, LOST, DEAD, SUSPECT, REFUSED, ABSENT, BAD_ID = Meaning
 
-# By code: its meaning for a create, for votes of an ID, for a destroy, and for settings of the process.
+# The four meanings of each code: for a create, for votes of an id, for a destroy, and for settings of the process.
 TABLE = {
     0: (DONE, DONE, DONE, DONE),
     1007: (LOST, LOST, LOST, LOST),

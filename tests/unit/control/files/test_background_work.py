@@ -1,4 +1,4 @@
-"""Background work: one run for all requests so far, on time, and never after the end."""
+"""Background work: one run for all pending requests, at its time, and none after the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _noted(time: VirtualTime, **options: int) -> tuple[BackgroundWork, list[int]
 
 
 def test_one_run_serves_all_requests_until_then(time: VirtualTime) -> None:
-    """The run begins some time after the first request; a request after that starts another run."""
+    """The run begins some time after the first request; a request after this begin starts another run."""
     work, done = _noted(time, wait_us=100)
     work.ask()
     time.advance_us(40)
@@ -34,7 +34,7 @@ def test_one_run_serves_all_requests_until_then(time: VirtualTime) -> None:
 
 
 def test_it_pauses_from_one_beginning_to_the_next(time: VirtualTime) -> None:
-    """Two runs begin at least a pause apart; after the pause a run begins at once."""
+    """Two runs begin at least a pause apart; if the pause is over, a run begins at once."""
     work, done = _noted(time, pause_us=100)
     work.ask()
     time.advance_us(100)
@@ -77,7 +77,7 @@ def test_no_run_begins_after_closing(time: VirtualTime) -> None:
 
 
 def test_in_a_forked_child_it_is_not_done(time: VirtualTime) -> None:
-    """A forked child does not run it: the thread is the parent's."""
+    """In a forked child the work is not run, since its thread exists only in the parent."""
     work, done = _noted(time, wait_us=100)
     work.ask()
     work.disown()

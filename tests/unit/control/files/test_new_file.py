@@ -1,4 +1,4 @@
-"""A file is put in place whole, and no link is followed."""
+"""New files: they are put in place as a whole, and no link is followed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_a_link_that_comes_back_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The target of a link at the temporary name is not written, even if the link can't be removed."""
+    """Even if a link at the temporary name can't be removed, its target is not written."""
     victim, path = tmp_path / "victim", tmp_path / "status.json"
     victim.write_text("kept", encoding="ascii")
     (tmp_path / ".status.json.new").symlink_to(victim)
@@ -24,7 +24,7 @@ def test_a_link_that_comes_back_is_not_followed(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_folder_full_of_what_can_not_be_removed_is_an_error(tmp_path: Path) -> None:
-    """The number of temporary names is limited."""
+    """If none of the temporary names can be used, an error is raised: their number is limited."""
     path = tmp_path / "status.json"
     for number in ("", *range(2, 100)):
         (tmp_path / f".status.json.new{number}").mkdir()

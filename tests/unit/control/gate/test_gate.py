@@ -1,4 +1,4 @@
-"""The gate: what its tokens count, its deadline and alarm, and when a phase may begin without a call."""
+"""The gate: the phases that it counts, its deadline and alarm, and when a phase may begin without a call."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_token_that_is_dropped_was_no_inference(host: Host) -> None:
 
 
 def test_what_has_begun_without_waiting(host: Host) -> None:
-    """``begun`` leaves out each inference that waited for a call, running or ended; a reused token starts anew."""
+    """``begun`` leaves out each inference that waited for a call, running or ended; a token may be used again."""
     waited, not_waited = host.begin(), host.begin()
     waited.waited = True
     assert host.gate.begun == 1
@@ -119,7 +119,7 @@ def test_only_the_last_to_end_arms_an_alarm(host: Host) -> None:
 
 
 def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside_it(host: Host) -> None:
-    """The sustain time of an ended inference still counts, if another one was about to begin and did not."""
+    """The sustain time of an ended inference counts even if another inference was about to begin then and did not."""
     first, waiting = host.begin(), host.begin()
     host.time.advance_us(5)
     host.gate.end(first)
@@ -129,7 +129,7 @@ def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside
 
 
 def test_one_that_is_collected_beside_one_that_did_not_begin_has_its_sustain_time(host: Host) -> None:
-    """A collected inference ends when it is counted, and its sustain time begins then."""
+    """A garbage-collected inference ends when it is counted, and its sustain time begins then."""
     first, waiting = host.begin(), host.begin()
     host.time.advance_us(5)
     del first
@@ -160,7 +160,7 @@ def test_the_alarm_is_lazy(host: Host) -> None:
 def test_another_plan_and_the_end_of_a_sustain_are_taken_in_at_once(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One lock covers both, so an inference that ends between them can't get the old plan's sustain time."""
+    """One lock covers both changes, so an inference that ends between them can't get the old plan's sustain time."""
     did: list[str] = []
 
     class Noted:
@@ -187,7 +187,7 @@ def test_without_a_sustain_time_votes_are_looked_at_at_once() -> None:
 
 
 def test_in_the_background_an_alarm_looks_at_once() -> None:
-    """With background lowering, an alarm that is due now checks the votes, and the thread does not wait."""
+    """With background lowering, an alarm that is due now checks the votes, and the thread does not wait for it."""
     host = Host.make(sustain_us=0, background=True)
     assert not host.gate.end(host.begin())
     assert host.rings == []
@@ -251,7 +251,7 @@ def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
 def test_where_no_alarm_can_be_armed_votes_are_due_now(
     host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If no thread can be started, votes are due at once, and a warning is logged."""
+    """If no thread can be started, the votes are due for lowering at once, and a warning is logged."""
 
     def call_at(deadline_us: int, action: Callable[[], None]) -> Any:
         raise RuntimeError("can't start new thread")
@@ -265,7 +265,7 @@ def test_where_no_alarm_can_be_armed_votes_are_due_now(
 
 @pytest.mark.parametrize("phase", Phase)
 def test_a_phase_that_has_ended_is_not_counted_once_more(phase: Phase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A phase that has ended normally makes no callback for a lost token when it is collected."""
+    """The token of a phase that has ended normally causes no callback when it is garbage collected."""
     bench, told = Bench.make(), list[Gate]()
     session = bench.controller.session("burst")
 
@@ -300,7 +300,7 @@ def test_in_a_forked_child_nothing_is_up_for_what_the_parent_predicts(host: Host
 
 
 def test_in_a_forked_child_phases_pass_and_nothing_rings(host: Host) -> None:
-    """In a forked child phases make no call and arm no alarm, also after an ended sustain."""
+    """In a forked child, phases make no call and arm no alarm, even after the sustain time was ended."""
     lock = host.gate.lock
     host.gate.sustain.end()
     host.gate.disown()

@@ -33,7 +33,7 @@ def host() -> Host:
 
 @pytest.mark.parametrize("how", ["dropped", "in a cycle"])
 def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
-    """A phase that never ends counts as ended once its token is collected, and its sustain begins then."""
+    """A phase that never ends counts as ended when its token is garbage collected; its sustain time begins then."""
     held = [host.begin()]
     host.time.advance_us(1_000)
     if how == "dropped":
@@ -41,7 +41,7 @@ def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
     else:
         collect(held.pop())
         gc.collect()
-    # The finalizer takes no lock: it only asks for a sweep.
+    # The finalizer takes no lock: it only requests that lost tokens are counted.
     assert (host.gate.in_flight, host.time.alarms) == (1, 0)
     host.settle()
     assert (host.gate.in_flight, host.gate.tokens.made, host.gate.use().busy) == (0, 0, False)
@@ -65,7 +65,7 @@ class _Contended(list[Any]):
 
 
 def test_a_phase_may_begin_as_those_that_are_gone_are_counted(host: Host) -> None:
-    """Another thread may take the idle token that was just counted; each token is still taken once."""
+    """Another thread may take an idle token while lost tokens are counted; each token is still taken only once."""
     held = [host.begin(), host.begin()]
     host.gate.end(held[0])
     held.clear()
@@ -76,7 +76,7 @@ def test_a_phase_may_begin_as_those_that_are_gone_are_counted(host: Host) -> Non
 
 
 def test_without_a_sustain_time_a_sweep_rings_at_once() -> None:
-    """Without a sustain time, votes are checked as soon as the lost token is found."""
+    """Without a sustain time, votes are checked as soon as a lost token is counted."""
     host = Host.make(sustain_us=0)
     held = [host.begin(), host.begin()]
     del held[0]
@@ -109,7 +109,7 @@ def test_a_token_that_comes_back_out_of_the_collector_counts_once(host: Host, *,
 @pytest.mark.parametrize("phase", [Phase.INIT, Phase.DEINIT])
 @pytest.mark.parametrize("how", ["dropped", "in a cycle", "given up in a cycle"])
 def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str) -> None:
-    """An INIT or DE-INIT whose token is collected has ended: INIT keeps the votes up, DE-INIT lowers."""
+    """An INIT or DE-INIT ends when its token is garbage collected: after INIT votes stay up, after DE-INIT not."""
     host.gate.end(host.begin())
     host.time.advance_us(1_000)
     held = [host.gate.prepare(phase)]
@@ -169,7 +169,7 @@ def test_no_count_is_ever_wrong(acts: list[str]) -> None:
     host = Host.make()
     running: list[Token] = []
     preparing: list[Token] = []
-    # Lost and not swept yet: these may still be counted.
+    # These tokens are lost and not counted yet, so they may still be in the number.
     unswept = 0
     for act in acts:
         if act == "begin":

@@ -25,7 +25,7 @@ OTHER = attrs.evolve(AHEAD, name="other")
 PLAIN = attrs.evolve(relaxing(after_init_us=0, after_inference_us=0), name="plain")
 PROFILES = {profile.name: profile for profile in (AHEAD, OTHER, PLAIN)}
 INFERENCES = ("a", "b", "c")
-# A step of a phase begins it, or ends it if it runs.
+# A step with a phase begins this phase, or ends it if it runs.
 STEPS = (*INFERENCES, "INIT", "DE-INIT", *PROFILES, "hint")
 
 
@@ -40,7 +40,7 @@ class Host:
         self._running: dict[str, AbstractContextManager[None]] = {}
 
     def do(self, step: str) -> None:
-        """Do a step, a millisecond after the last one."""
+        """Do one step, a millisecond after the last step."""
         self.bench.time.advance_us(1_000)
         if step in PROFILES:
             self.session.use(PROFILES[step])
@@ -61,13 +61,13 @@ class Host:
             self._running[step].__enter__()
 
     def rest(self) -> None:
-        """End every phase, and expect the next inference a period after the last."""
+        """End every phase, and give a hint: the next inference begins a period after the last begin."""
         for step in (*self._running, AHEAD.name, "hint"):
             self.do(step)
 
 
 @given(st.sampled_from([AHEAD, PLAIN]), st.lists(st.sampled_from(STEPS), max_size=14))
-# The first inference ends before INIT; the second, which overlapped it, goes on.
+# The first inference ends before INIT; the second one overlaps it, and ends later.
 @example(AHEAD, ["a", "b", "a", "INIT", "b"])
 # An inference that was not timed still runs when the profile changes.
 @example(PLAIN, ["a", "hint", "b", "b", AHEAD.name, "a"])

@@ -65,7 +65,7 @@ def test_an_inference_within_init_is_no_begin_when_init_ends() -> None:
 
 
 def test_one_that_does_not_begin_leaves_those_beside_it_no_begin() -> None:
-    """After a refused begin and an overlapping inference, the hint still counts from the first begin."""
+    """After a refused begin and an inference that overlaps it, the hint still counts from the first begin."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=10_000, raise_ahead_us=LEAD_US))
     bench.infer(session, 1_000)
@@ -103,7 +103,7 @@ def test_a_begin_before_init_uses_a_hint_up(order: str) -> None:
 
 
 def test_a_rate_that_is_told_within_an_inference_that_waited_counts_from_its_begin() -> None:
-    """A host tells its rate as its loop begins; the votes stay up until the second inference."""
+    """The host gives its rate within an inference that waited; the votes stay up until the second inference."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=100_000))
     for _ in range(4):

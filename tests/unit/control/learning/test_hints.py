@@ -32,7 +32,7 @@ def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.Monk
 
 
 def test_the_time_that_a_hint_has_chosen_ends_with_its_gap() -> None:
-    """An inference that waits and never begins does not bring back the hint's time-out: the learnt one counts."""
+    """An inference that waits and never begins does not bring back the hint's timeout: the learnt one counts."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=Adaptive(break_even_us=20_000, most_us=20_000)))
     for _ in range(30):
@@ -68,7 +68,7 @@ def test_a_hint_within_an_inference_whose_begin_was_not_timed_counts(sustain: in
 
 
 def test_a_hint_lowers_before_a_long_gap_and_stays_through_a_short_one() -> None:
-    """If the sustain time is learnt, the hint decides for the next gap, as far as the allowance goes."""
+    """If the sustain time is learnt, a hint decides about the next gap, as far as the bank permits."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=100_000))
     for _ in range(3):
@@ -87,7 +87,7 @@ def test_a_hint_lowers_before_a_long_gap_and_stays_through_a_short_one() -> None
 
 @pytest.mark.parametrize("cold", [True, False])
 def test_a_hint_that_is_given_while_an_inference_runs(cold: bool) -> None:
-    """The hint is about the next begin, whether or not the running inference waited for its votes."""
+    """The hint predicts the next begin, whether or not the running inference waited for its votes."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=20_000, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -104,7 +104,7 @@ def test_a_hint_that_is_given_while_an_inference_runs(cold: bool) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hints_in_the_middle_of_a_gap_cost_what_they_cost(seed: int) -> None:
-    """A hint never raises lowered votes; time and cold starts that it causes count as costs."""
+    """A hint never raises lowered votes; the time and the cold starts that it causes count as costs."""
     rng, bench, worth_us = random.Random(seed), Bench.make(), 100_000
     session = bench.controller.session(learning(break_even_us=worth_us))
     cold = raised_us = best_us = 0
@@ -144,7 +144,7 @@ def test_a_hint_after_init_leaves_its_window() -> None:
 
 
 def test_a_hint_of_a_time_that_is_no_gap_is_none_of_the_next_gap() -> None:
-    """After an INIT and an inference, the votes stay up for the learnt time-out; the old hint is over."""
+    """A hint given before an INIT is over after it: in the next gap the votes stay up for the learnt timeout."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
@@ -171,7 +171,7 @@ def test_a_hint_of_the_time_before_init_is_none_of_an_inference_within() -> None
 
 
 def test_hints_are_not_told_as_learnt() -> None:
-    """The time-out of a hint is neither in an event nor in the status; both show the learnt time-out."""
+    """The timeout that a hint has chosen is neither in an event nor in the status; both show the learnt one."""
     bench, told = Bench.make(), list[Event]()
     bench.controller.subscribe(told.append, kinds=[SustainLearned])
     session = bench.controller.session(learning(break_even_us=100_000))
@@ -193,7 +193,7 @@ def test_hints_are_not_told_as_learnt() -> None:
 
 
 def test_a_hint_that_is_none() -> None:
-    """Two hints at once, a fraction, or a time below 1 us is refused; ``expect()`` removes the hint."""
+    """Two hints at once, a fraction, or a time below 1 us are refused; ``expect()`` removes the hint."""
     session = Bench.make().controller.session("burst")
     with pytest.raises(TypeError, match="state one of them"):
         session.expect(in_us=5, every_us=5)
@@ -209,7 +209,7 @@ def test_a_hint_that_is_none() -> None:
 
 
 def test_another_profile_ends_a_sustain_that_a_hint_had_chosen(bench: Bench) -> None:
-    """Another profile lowers the votes at once, also right after time 0; the learnt time-out does not count."""
+    """Another profile lowers the votes at once, even right after time 0; the learnt timeout has no effect on that."""
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
     session.expect(in_us=10_000)

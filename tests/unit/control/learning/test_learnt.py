@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_session_goes_on_where_it_was(path: Path) -> None:
-    """After a restart a session has the time-out and the gaps learnt by the last one of its owner and profile."""
+    """After a restart, a session continues with the timeout and the gaps of the last one with its owner and profile."""
     known = kept_by_one(path)
     assert known[0] == 40
     bench = Bench.make(learnt=path)
@@ -41,7 +41,7 @@ def test_a_session_goes_on_where_it_was(path: Path) -> None:
 
 
 def test_others_begin_anew(path: Path) -> None:
-    """Sessions of another owner, or without an owner, start anew; nothing is kept without an owner."""
+    """Sessions of another owner, or without an owner, begin without learnt times; nothing is kept without an owner."""
     kept_by_one(path)
     bench = Bench.make(learnt=path)
     learn(bench, bench.controller.session(learning()), 1)
@@ -52,7 +52,7 @@ def test_others_begin_anew(path: Path) -> None:
 
 
 def test_of_a_profile_that_was_changed_counts_the_form_in_use(path: Path) -> None:
-    """Only the current values of a profile are kept; those learnt with its old values do not come back."""
+    """Only times learnt with the present values of a profile are kept; those of its old values do not come back."""
     bench = Bench.make(learnt=path)
     session = bench.controller.session(learning(), owner="camera")
     learn(bench, session, 5)
@@ -95,7 +95,7 @@ def test_what_was_learnt_otherwise_is_refused(
 
 
 def test_use_and_holds_go_on_with_what_was_learnt(path: Path) -> None:
-    """A session that changes to a profile by ``use`` or a hold also starts with its learnt time."""
+    """A session that changes to a profile by ``use`` or a hold also begins with the time learnt for it."""
     known = kept_by_one(path)
     bench = Bench.make(learnt=path)
     session = bench.controller.session("balanced", owner="camera")
@@ -105,7 +105,7 @@ def test_use_and_holds_go_on_with_what_was_learnt(path: Path) -> None:
 
 
 def test_two_profiles_whose_time_is_learnt_in_one_way_are_kept_apart(path: Path) -> None:
-    """Two profiles with equal learning options have an entry each, also if one is used only under a hold."""
+    """Two profiles with the same learning options have an entry each, even if one is used only in a hold."""
     bench = Bench.make(learnt=path)
     session = bench.controller.session(learning(), owner="camera")
     learn(bench, session, 4)
@@ -120,7 +120,7 @@ def test_two_profiles_whose_time_is_learnt_in_one_way_are_kept_apart(path: Path)
 
 
 def test_the_time_of_the_second_power_state_is_kept(path: Path) -> None:
-    """The time until the second power state is kept, too, also if the sustain time is fixed."""
+    """The time until the second power state is kept, too, even if the sustain time is fixed."""
     further = Adaptive(break_even_us=200_000)
     profile = load_profile("burst")
     assert profile.relax is not None

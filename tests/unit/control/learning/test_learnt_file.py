@@ -124,7 +124,7 @@ def test_there_are_so_many_entries_at_most(path: Path) -> None:
 def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If a write hangs, closing gives up after its time limit; the last write follows when the disk answers."""
+    """If a write hangs, closing gives up after its time limit; the last write is made when the disk answers."""
     monkeypatch.setattr("htppower.control.learning.learnt.LONGEST_WRITE_S", 0.01)
     begun, goes_on = threading.Event(), threading.Event()
 
@@ -152,7 +152,7 @@ def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
 
 
 def test_it_is_on_the_disk_before_it_is_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a loss of power, the old file or the new file is there."""
+    """After a loss of power, either the old or the new file is complete."""
     kept_by_one(path, 1)
     before = path.read_bytes()
     seen: list[bytes] = []

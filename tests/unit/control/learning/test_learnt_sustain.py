@@ -22,7 +22,7 @@ WORTH_US = 100_000
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("adaptive", [{"break_even_us": WORTH_US}, {"cold_starts_ppm": 50_000}])
 def test_votes_come_down_by_the_policy(seed: int, adaptive: dict[str, int]) -> None:
-    """Each gap shorter than the time-out finds the votes up; a longer gap finds them down."""
+    """An inference after a gap shorter than the timeout finds the votes up; after a longer gap they are down."""
     rng, bench = random.Random(seed), Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=Adaptive(**adaptive)))
     learner = make_learner(Adaptive(**adaptive))
@@ -41,7 +41,7 @@ def test_votes_come_down_by_the_policy(seed: int, adaptive: dict[str, int]) -> N
 
 
 def test_a_gap_is_from_the_last_end_to_the_first_begin() -> None:
-    """Overlapping inferences are one busy time, whichever of them ends first."""
+    """Overlapping inferences count as one busy time, whichever of them ends first."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     bench.infer(session)
@@ -61,7 +61,7 @@ def test_a_gap_is_from_the_last_end_to_the_first_begin() -> None:
 
 
 def test_what_is_no_gap() -> None:
-    """A gap with INIT, DE-INIT or another profile in it teaches nothing."""
+    """A session does not learn from a gap with INIT, DE-INIT or another profile in it."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     bench.infer(session)
@@ -81,7 +81,7 @@ def test_what_is_no_gap() -> None:
 @pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("within", ["init", "deinit", "use"])
 def test_what_comes_within_an_inference_leaves_the_gap_before_it(within: str, beside: bool) -> None:
-    """The gap before an inference ends at its begin, also if INIT, DE-INIT or ``use`` comes within the inference."""
+    """The gap before an inference ends at its begin, even if INIT, DE-INIT or ``use`` comes during the inference."""
     bench, profile = Bench.make(), learning(break_even_us=100_000)
     session = bench.controller.session(profile)
     for gap_us in (1_000, 1_000_000):
@@ -108,7 +108,7 @@ def test_what_comes_within_an_inference_leaves_the_gap_before_it(within: str, be
 
 @pytest.mark.parametrize("phase", ["init", "deinit"])
 def test_inferences_within_a_phase_teach_nothing(phase: str) -> None:
-    """Gaps within INIT or DE-INIT teach nothing, and no begin is predicted from them."""
+    """Sessions do not learn from gaps within INIT or DE-INIT, and predict nothing from begins within them."""
     bench = Bench.make()
     session = bench.controller.session(
         relaxing(after_inference_us=Adaptive(break_even_us=20_000), raise_ahead_us=5_000)
@@ -145,7 +145,7 @@ def test_between_inferences_within_init_or_deinit_there_is_no_gap(ahead_us: int)
 
 
 def test_what_was_learnt_outlives_a_hold() -> None:
-    """After a hold on a profile with a fixed time, the session continues with its learnt time."""
+    """After a hold of a profile with a fixed time, the session continues with its learnt time."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     for _ in range(5):
@@ -205,7 +205,7 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
 
 
 def test_a_time_that_becomes_shorter_rings_in_time() -> None:
-    """After the learnt time has become shorter, the alarm of the longer time does not keep the votes up."""
+    """If the learnt time becomes shorter, votes are lowered by it, not by the alarm of the longer time."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US, least_us=20_000))
     for _ in range(20):
@@ -222,7 +222,7 @@ def test_a_time_that_becomes_shorter_rings_in_time() -> None:
 
 
 def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
-    """Without learning or raises ahead, begins are not timed."""
+    """Begins are timed only for a learnt time or a raise ahead."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=300_000))
     bench.infer(session)

@@ -1,4 +1,4 @@
-"""Votes that are raised ahead of a predicted inference: when, for how long, and which calls that saves."""
+"""Votes that are raised ahead of a predicted inference: when, for how long, and which calls this saves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def transitions(bench: Bench) -> list[tuple[str, str]]:
 
 
 def waits(bench: Bench, session: Session, times: int) -> int:
-    """Run inferences at an even rate; return how many began without their votes."""
+    """Run inferences at an even rate; return how many had to wait for their votes."""
     waited, begin_us = 0, bench.time.now_us
     for _ in range(times):
         begin_us += PERIOD_US
@@ -39,7 +39,7 @@ def waits(bench: Bench, session: Session, times: int) -> int:
 
 
 def test_what_a_raise_ahead_saves() -> None:
-    """A raise ahead and its lowering are two calls, so no call is saved; the inference is not a cold start."""
+    """A raise ahead and its lowering make two calls, so no call is saved; the inference is not a cold start."""
     bench = Bench.make()
     sustain = Adaptive(break_even_us=20_000, most_us=20_000)
     session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=LEAD_US))
@@ -85,7 +85,7 @@ def test_even_inferences_find_their_votes_up(hint: bool) -> None:
 
 
 def test_the_first_inference_of_a_session_finds_its_votes_up() -> None:
-    """A hint before the first inference raises the votes; if the hint was wrong, they come down."""
+    """A hint before the first inference raises the votes; if the hint was wrong, they are lowered again."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     session.expect(in_us=50_000)
@@ -99,7 +99,7 @@ def test_the_first_inference_of_a_session_finds_its_votes_up() -> None:
 
 @pytest.mark.parametrize("meanwhile", [0, 1, 2])
 def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> None:
-    """Begins under a profile without raises ahead are timed, too, so a later hint counts from the last of them."""
+    """Begins are timed under every profile, so a later hint counts from the last of them."""
     bench = Bench.make()
     ahead = relaxing(after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(ahead)
@@ -117,7 +117,7 @@ def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> 
 
 
 def test_the_last_begin_of_a_recorded_session_is_known(tmp_path: Path) -> None:
-    """A hint of a period counts from the first begin after it, not from the recorded ones before."""
+    """A hint of a period counts from the first begin after the hint, not from recorded begins before it."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0))
     with bench.controller.record(tmp_path / "trace.jsonl"):
@@ -151,7 +151,7 @@ def test_a_begin_that_failed_is_one_of_an_even_row() -> None:
 
 
 def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
-    """Without ``raise_ahead_us`` each inference waits for its votes, whatever the hint."""
+    """Without ``raise_ahead_us`` each inference waits for its votes, whatever hint the host gives."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0))
     session.expect(every_us=PERIOD_US)
@@ -159,7 +159,7 @@ def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
 
 
 def test_an_inference_that_begins_within_init_is_no_begin_where_it_ends_later() -> None:
-    """If an inference begins within INIT, nothing is predicted from it, also if it ends after INIT."""
+    """An inference that begins within INIT is not a begin for predictions, even if it ends after INIT."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
     init, inference = session.init(), session.inference()
@@ -176,7 +176,7 @@ def test_an_inference_that_begins_within_init_is_no_begin_where_it_ends_later() 
 
 
 def test_votes_are_up_around_the_predicted_begin_only() -> None:
-    """Votes go up a lead before the predicted begin; without an inference they come down a lead after it."""
+    """Votes are raised ``raise_ahead_us`` before the predicted begin, and without an inference end as long after."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -195,7 +195,7 @@ def test_votes_are_up_around_the_predicted_begin_only() -> None:
 
 
 def test_wrong_hints_end_the_raises() -> None:
-    """After two wrong raises no more are made, until predictions were right again."""
+    """After two wrong raises ahead no more are made, until enough predictions were right."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -213,7 +213,7 @@ def test_wrong_hints_end_the_raises() -> None:
 
 
 def test_votes_that_a_hint_keeps_up_outlast_a_raise_ahead() -> None:
-    """If no inference begins at the predicted time, the votes stay up until their time-out."""
+    """If no inference begins at the predicted time, the votes stay up until the timeout that the hint chose."""
     bench = Bench.make()
     sustain = Adaptive(break_even_us=400_000, least_us=400_000)
     session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=50_000))
@@ -261,7 +261,7 @@ def test_nothing_is_predicted_of_a_session_that_is_being_closed() -> None:
 
 @pytest.mark.parametrize("end", ["close", "init", "hold"])
 def test_what_was_predicted_ends_with_what_it_was_predicted_for(end: str) -> None:
-    """After INIT, another profile or the close, nothing is raised for the old prediction."""
+    """After INIT, another profile or a close, no raise is made for an old prediction."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)

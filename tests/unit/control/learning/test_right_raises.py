@@ -13,7 +13,7 @@ LEAD_US = 5_000
 
 @pytest.mark.parametrize("within", ["init", "deinit", "use", "nothing"])
 def test_an_inference_in_time_makes_a_raise_ahead_right_whatever_comes_within_it(within: str) -> None:
-    """INIT, DE-INIT or another profile within the inference changes nothing: raises continue, and no call is saved."""
+    """INIT, DE-INIT or another profile during the inference changes nothing: raises ahead continue and save no call."""
     bench = Bench.make()
     profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(profile)
@@ -59,7 +59,7 @@ def test_an_inference_that_waits_as_init_begins_hides_no_saved_call() -> None:
 
 
 def test_an_inference_in_time_that_is_dropped_makes_a_raise_ahead_right() -> None:
-    """A dropped ticket has begun in time, so later inferences find their votes up, too."""
+    """An inference whose ticket was dropped has begun in time, so later inferences find their votes up, too."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     for _ in range(4):
@@ -77,7 +77,7 @@ def test_an_inference_in_time_that_is_dropped_makes_a_raise_ahead_right() -> Non
 
 @pytest.mark.parametrize("in_us", [19_000, 22_000])
 def test_votes_that_stay_up_for_a_predicted_begin_save_calls(in_us: int) -> None:
-    """If the predicted begin comes soon after the sustain time, the votes stay up, and no call is made."""
+    """If the predicted begin comes soon after the sustain time, the votes simply stay up, and no call is made."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=20_000, raise_ahead_us=LEAD_US))
     for number in range(4):
@@ -89,7 +89,7 @@ def test_votes_that_stay_up_for_a_predicted_begin_save_calls(in_us: int) -> None
 
 
 def test_votes_that_stay_up_for_a_second_prediction_were_raised_for_the_first() -> None:
-    """If the host corrects its hint after the raise, the raise still was a call, so no call is saved."""
+    """If the host corrects its hint after the raise, the votes still needed a call, so no call counts as saved."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)

@@ -1,4 +1,4 @@
-"""Relaxed votes that relax further: when, and which events stop it."""
+"""The second power state: when lowered votes relax to it, and which events prevent this."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_votes_relax_in_two_steps() -> None:
-    """The votes of the first power state are cast once; when their time is over, the second's are cast once."""
+    """The votes of the first power state are sent once, and, when their time is over, those of the second once."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -30,7 +30,7 @@ def test_votes_relax_in_two_steps() -> None:
     assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
     assert session.state is State.LOWERED
     (votes,) = bench.controller.status().sessions[0].votes.values()
-    assert votes == released().votes.without(Option.RPC_POLLING_TIME)  # which is a setting of the process
+    assert votes == released().votes.without(Option.RPC_POLLING_TIME)  # polling, which is a setting of the process
     bench.time.advance_us(100 * AFTER_US)
     assert (len(bench.casts), bench.time.alarms) == (3, 0)
 
@@ -50,7 +50,7 @@ def test_an_inference_in_between_begins_anew() -> None:
 
 @pytest.mark.parametrize("sustain", [0, SUSTAIN_US])
 def test_a_second_time_of_nothing(sustain: int) -> None:
-    """With 0 us, the second power state's votes are cast right after the first's."""
+    """With a time of 0 us, the votes of the second power state are sent right after those of the first."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps(0, sustain))
     bench.infer(session)
@@ -59,7 +59,7 @@ def test_a_second_time_of_nothing(sustain: int) -> None:
 
 
 def test_other_phases_do_not_relax_further() -> None:
-    """After DE-INIT, or after another profile, the power state of that phase or profile stays."""
+    """After DE-INIT, or after another profile, votes stay in the power state of that phase or profile."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -76,7 +76,7 @@ def test_other_phases_do_not_relax_further() -> None:
 
 
 def test_a_restart_in_the_second_power_state() -> None:
-    """After a lost link the first power state is voted again, and then the second."""
+    """After a lost link the votes of the first power state are sent again, and then those of the second."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -90,7 +90,7 @@ def test_a_restart_in_the_second_power_state() -> None:
 
 
 def test_closing_ends_both() -> None:
-    """Closing a session between the two states cancels its alarm."""
+    """Closing a session between the two power states cancels its alarm."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -102,7 +102,7 @@ def test_closing_ends_both() -> None:
 
 
 def test_plans_and_transitions_are_taken_in_under_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both happen under the line, so a step can read the second power state without a lock."""
+    """Both change only while the line is held, so a step can read the second power state without a lock."""
     held: dict[str, set[bool]] = {"use_plan": set(), "moved": set()}
 
     def noted(name: str) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""The time until relaxed votes relax further: how it is learnt, and which events do not change it."""
+"""The time until the second power state: how it is learnt, and which events do not change it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LEAD_US = 5_000
 
 
 def raising_ahead(profile: Profile) -> Profile:
-    """Return a profile that relaxes and raises ahead of a predicted begin."""
+    """Return a profile with a second power state and a raise ahead."""
     assert profile.relax is not None
     return attrs.evolve(profile, relax=attrs.evolve(profile.relax, raise_ahead_us=LEAD_US))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_both_times_are_learnt_apart(seed: int) -> None:
-    """Each time has its own policy; the second one's gaps begin when the votes are relaxed."""
+    """Each time is learnt separately; the gaps for the second time begin when the votes are lowered."""
     rng, bench = random.Random(seed), Bench.make()
     first, second = Adaptive(break_even_us=50_000), Adaptive(break_even_us=1_000_000)
     session = bench.controller.session(in_two_steps(second, first))
@@ -40,7 +40,7 @@ def test_both_times_are_learnt_apart(seed: int) -> None:
         bench.events.clear()
         bench.time.advance_us(gap_us)
         rest_us = gap_us - outer.time_out_us
-        # With a time-out of 0 the votes came down as the inference ended.
+        # With a timeout of 0 the votes were lowered as the inference ended.
         expected = [Trigger.LOWER] * (rest_us >= 0 and outer.time_out_us > 0)
         expected += [Trigger.LOWER_FURTHER] * (rest_us >= inner.time_out_us > 0)
         assert [each for each in triggers(bench) if each is not Trigger.RAISE] == expected
@@ -51,7 +51,7 @@ def test_both_times_are_learnt_apart(seed: int) -> None:
 
 
 def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
-    """The status and an event for each change show it, as for the sustain time; it outlasts a hold."""
+    """The status shows the learnt second time, and an event reports each change; it is kept over a hold."""
     told = list[Event]()
     bench.controller.subscribe(told.append, kinds=[SustainLearned])
     session = bench.controller.session(in_two_steps(Adaptive(break_even_us=1_000_000)))
@@ -74,7 +74,7 @@ def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
 
 
 def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
-    """A raise ahead ends the gap in the power state, as any raise does."""
+    """A raise ahead ends the gap of the second time, as any raise does."""
     session = bench.controller.session(raising_ahead(in_two_steps(Adaptive(break_even_us=1_000_000), 0)))
     session.expect(every_us=100_000)
     for _ in range(20):
@@ -86,7 +86,7 @@ def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
 
 
 def test_a_raise_ahead_whose_alarm_rings_too_late_is_none(bench: Bench) -> None:
-    """If the alarm rings after the lead, nothing is raised, and the votes relax further at their time."""
+    """If the alarm rings too late, no raise is made, and the votes relax to the second state at their time."""
     session = bench.controller.session(raising_ahead(in_two_steps()))
     bench.infer(session)
     session.expect(in_us=SUSTAIN_US + 1_000_000)
@@ -101,7 +101,7 @@ def test_a_raise_ahead_whose_alarm_rings_too_late_is_none(bench: Bench) -> None:
 
 
 def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the raising thread is too late, the votes stay relaxed, and relax further at their time."""
+    """If the raising thread is too late, the votes stay lowered, and relax to the second state at their time."""
     bench = Bench.make()
     session = bench.controller.session(raising_ahead(in_two_steps()))
     bench.infer(session)
@@ -122,7 +122,7 @@ def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypat
 
 @pytest.mark.parametrize("held_us", [1, AFTER_US, 3 * AFTER_US])
 def test_another_profile_while_they_are_relaxed_leaves_the_time_as_it_was(held_us: int) -> None:
-    """After a hold, votes relax further at their old time, or at once if that has passed."""
+    """After a hold, votes relax to the second state at their old time, or at once if that has passed."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -144,7 +144,7 @@ def test_another_profile_while_they_are_relaxed_leaves_the_time_as_it_was(held_u
 
 
 def test_votes_that_another_profile_has_relaxed_do_not_relax_further() -> None:
-    """Votes relaxed by a hold without a second power state stay until the next raise."""
+    """Votes that a hold without a second power state has lowered stay until the next raise."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     with session.hold("balanced", reason="a preview"):
@@ -156,7 +156,7 @@ def test_votes_that_another_profile_has_relaxed_do_not_relax_further() -> None:
 
 
 def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Bench) -> None:
-    """If the plan changes and the profile does not, the votes relax further at their time."""
+    """If the plan changes and the profile does not, the votes relax to the second state at their time."""
     profile = in_two_steps()
     profile = attrs.evolve(profile, votes=attrs.evolve(profile.votes, hmx_timeout_us=1000))
     session, other = (bench.controller.session(profile) for _ in range(2))
@@ -173,7 +173,7 @@ def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Be
 
 
 def test_a_raise_that_fails_first_ends_the_gap_when_the_inference_began(bench: Bench) -> None:
-    """The back-off raises a second later: that second is not a part of the gap that is learnt from."""
+    """The back-off raises a second later; the gap that is learnt from ends at the begin, without this second."""
     second = Adaptive(break_even_us=1_000_000)
     session = bench.controller.session(in_two_steps(second))
     bench.infer(session)

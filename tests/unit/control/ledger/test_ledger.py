@@ -33,12 +33,12 @@ REMOVAL = hvx(
 
 @pytest.fixture
 def known() -> Known:
-    """Return the knowledge about an ID and a process that got no call."""
+    """Return the ledgers of an id and of a process before any call."""
     return Known()
 
 
 def test_everything_is_sent_to_a_fresh_id(known: Known) -> None:
-    """On a fresh ID every wanted vote differs, and no vote is taken back."""
+    """On a fresh id every wanted vote differs, and no vote is reset."""
     assert known.difference(PROFILE) == PROFILE
     assert not known.difference(NOTHING)
     assert not known.in_force
@@ -101,7 +101,7 @@ def test_only_the_option_that_differs_is_sent(known: Known, change: dict[str, An
 def test_what_a_later_set_leaves_unset_is_taken_back(
     known: Known, earlier: VoteSet, later: VoteSet, sent: VoteSet
 ) -> None:
-    """A vote that the next set leaves unset is taken back once, except a control latency, which can't be."""
+    """A vote that the next set leaves unset is reset once, except a control latency, which can't be reset."""
     known.cast(earlier)
     assert known.cast(later) == sent
     assert not known.difference(later)
@@ -115,7 +115,7 @@ def test_what_a_later_set_leaves_unset_is_taken_back(
     ],
 )
 def test_what_is_as_if_never_voted_is_not_taken_back(known: Known, votes: VoteSet) -> None:
-    """A vote that equals its default is not taken back."""
+    """A vote that equals its default is not reset."""
     known.cast(votes)
     assert known.difference(votes) == NOTHING
     later = VoteSet(attrs.evolve(votes.dcvs_v3 or hvx(), sleep_disable=None, dcvs_enable=None))
@@ -128,7 +128,7 @@ def test_what_is_as_if_never_voted_is_not_taken_back(known: Known, votes: VoteSe
     ids=["DISABLE", "no-core", "expanded"],
 )
 def test_an_hvx_vote_that_is_not_active_goes_with_what_needs_it(known: Known, inactive: DcvsV3 | DcvsV3Exp) -> None:
-    """The rules allow no change of the HMX vote alone next to it, so the HVX vote is sent again in the same call."""
+    """A changed HMX vote needs an active HVX vote (rule HMX-6), so the HVX vote is sent again in the same call."""
     voted = VoteSet.of({BY_CLASS[type(inactive)].option: inactive, Option.HMX_V2: HMX_DEFAULT})
     known.cast(voted)
     changed = attrs.evolve(voted, hmx_v2=hmx("DISABLE", "DISABLE", "DISABLE"))
@@ -169,7 +169,7 @@ def test_while_a_call_is_under_way_its_votes_are_unknown(known: Known) -> None:
     ],
 )
 def test_what_may_be_in_force_is_taken_back(known: Known, failed: VoteSet, sent: VoteSet) -> None:
-    """The vote of a failed call may be in force, so it is taken back, even if the call was itself taking it back."""
+    """The vote of a failed call may be in force, so it is reset, even if the call itself was a reset."""
     known.fail(failed)
     assert known.cast(NOTHING) == sent
     assert not known.difference(NOTHING)
@@ -184,7 +184,7 @@ def test_a_field_of_a_failed_hvx_vote_is_taken_back(known: Known, second: bool |
 
 
 def test_forget_makes_an_id_unknown(known: Known) -> None:
-    """After a restart of the DSP, everything on the ID is sent again, and unset votes are taken back."""
+    """After a restart of the DSP, all votes on the id are sent again, and unset votes are reset."""
     known.cast(VoteSet(hvx(), hmx(), rpc_polling_time_us=9999))
     known.own.forget()
     assert known.in_force == VoteSet(rpc_polling_time_us=9999)
@@ -200,7 +200,7 @@ def test_forget_process_makes_process_settings_unknown(known: Known) -> None:
 
 
 def test_forgetting_twice_keeps_what_is_doubtful(known: Known) -> None:
-    """The options of a failed call stay in doubt after ``forget``, so each of them is taken back."""
+    """The options of a failed call stay in doubt after ``forget``, so each of them is reset."""
     known.cast(VoteSet(hvx(), hmx_timeout_us=100))
     known.fail(VoteSet(hvx(VoltageCorner.SVS), hmx(), hmx_timeout_us=100))
     for _ in range(2):
@@ -229,7 +229,7 @@ def test_forgetting_one_id_leaves_another(known: Known) -> None:
 
 
 def test_a_refused_option_is_not_taken_back(known: Known) -> None:
-    """An option that the platform lacks is not in force, so it is not taken back."""
+    """An option that the platform lacks is not in force, so it is not reset."""
     known.fail(VoteSet(hvx(), hmx()))
     known.own.refused(Option.HMX_V2)
     known.own.refused(Option.DDR_PERF_MODE)
@@ -249,7 +249,7 @@ def test_what_was_read_does_not_change(known: Known) -> None:
 
 
 def test_what_the_library_took_once_stays_noted(known: Known) -> None:
-    """An accepted option stays recorded after taking back, a failure and a restart; only a refusal removes it."""
+    """An accepted option stays recorded after a reset, a failure and a restart; only a refusal removes it."""
     known.cast(PROFILE)
     known.fail(NOTHING)
     known.own.forget()

@@ -1,4 +1,4 @@
-"""The ledger against the simulated HTP, with random casts, failures and restarts."""
+"""The ledger against the simulated HTP, with random votes, failures and restarts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def try_to_cast(known: Known, htp: SimulatedHtp, power_config_id: int, wanted: V
 def test_what_is_in_force_is_the_last_set_and_nothing_else(
     steps: list[tuple[VoteSet, int | str | None]], last: VoteSet
 ) -> None:
-    """After any history, a successful cast leaves the same votes in force as it would on a fresh ID."""
+    """After any history, a successful call leaves the same votes in force as it would on a fresh id."""
     htp, known = SimulatedHtp(arch=81), Known()
     made = htp.create_power_config_id(0, 0)
     for wanted, mishap in steps:
@@ -72,6 +72,6 @@ def test_what_is_in_force_is_the_last_set_and_nothing_else(
         pass
     fresh = SimulatedHtp(arch=81)
     fresh.set_power_config(fresh.create_power_config_id(0, 0), last)
-    # A control latency can't be taken back: without a new one the old one stays in force.
+    # A control latency can't be reset: without a new value the old one stays in force.
     latency_us = last.rpc_control_latency_us or htp.effective().rpc_control_latency_us
     assert htp.effective() == attrs.evolve(fresh.effective(), rpc_control_latency_us=latency_us)

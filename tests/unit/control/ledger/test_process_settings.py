@@ -33,7 +33,7 @@ SESSIONS = 3
 
 @attrs.define(eq=False)
 class Asking:
-    """The part of a session that the settings use."""
+    """The part of a session that the process settings use."""
 
     wish: VoteSet = NOTHING
 
@@ -53,7 +53,7 @@ class Settings(ProcessSettings):
         self.ask(self.sessions[number - 1], wish)  # type: ignore[arg-type]
 
     def asking(self, option: Option, value: int) -> list[int]:
-        """Return the numbers of the sessions that ask for a value."""
+        """Return the numbers of the sessions that wish for a value."""
         return sorted(self.sessions.index(each) + 1 for each in self.holders(option, value))  # type: ignore[arg-type]
 
     def cast(self) -> VoteSet:
@@ -65,7 +65,7 @@ class Settings(ProcessSettings):
 
 
 def naive(wishes: list[VoteSet | None]) -> Wanted:
-    """Return the settings by the rule, from scratch."""
+    """Compute the settings from all wishes by the rule."""
     raised = [wish for wish in wishes if wish is not None]
     latencies = [us for wish in raised if (us := wish.rpc_control_latency_us) is not None]
     polling = [us for wish in raised if (us := wish.rpc_polling_time_us) is not None]
@@ -102,7 +102,7 @@ def test_the_smallest_latency_above_0_wins(latencies: list[int], smallest: int) 
 
 
 def test_a_wish_is_taken_out_again() -> None:
-    """A wish counts until it is replaced or withdrawn; after the last withdrawal the setting is taken back."""
+    """A wish counts until it is replaced or removed; after the last removal the setting is reset."""
     settings = Settings(LOUD, LOUD)
     assert settings.cast() == LOUD
     settings.wish(1, QUIET)
@@ -118,7 +118,7 @@ def test_a_wish_is_taken_out_again() -> None:
 
 
 def test_asking_twice_counts_once() -> None:
-    """A session that asks twice has one wish; withdrawing twice is fine."""
+    """A session that wishes twice has one wish; removing it twice has no effect."""
     wish = VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100)
     settings = Settings(wish)
     settings.wish(1, wish)
@@ -130,14 +130,14 @@ def test_asking_twice_counts_once() -> None:
 
 
 def test_a_session_gives_up_what_it_asks_for_no_longer() -> None:
-    """Votes that leave a setting unset withdraw the session's wish."""
+    """If the new votes of a session leave a setting unset, its wish for that setting ends."""
     settings = Settings(VoteSet(rpc_polling_time_us=9999, adaptive_polling_time_us=1000))
     settings.wish(1, VoteSet(adaptive_polling_time_us=1000))
     assert settings.difference() == VoteSet(adaptive_polling_time_us=1000)
 
 
 def test_holders_are_the_sessions_that_ask_for_a_value() -> None:
-    """The holders of a value are the sessions that ask for it now."""
+    """The holders of a value are the sessions that wish for it now."""
     settings = Settings(LOUD, QUIET, LOUD)
     assert settings.asking(Option.RPC_POLLING_TIME, 9999) == [1, 3]
     assert settings.asking(Option.RPC_POLLING_TIME, 0) == [2]
@@ -150,7 +150,7 @@ def test_holders_are_the_sessions_that_ask_for_a_value() -> None:
 
 
 def test_while_a_call_is_under_way_nothing_is_known() -> None:
-    """Until a call returns, its settings are unknown; after a failure they are sent again or taken back."""
+    """Until a call returns, its settings are in doubt; after a failure they are sent again or reset."""
     settings = Settings(LOUD)
     settings.sending(LOUD)
     assert (settings.now.known, settings.difference()) == (NOTHING, LOUD)
@@ -171,7 +171,7 @@ def test_a_latency_of_0_takes_no_other_back() -> None:
 
 
 def test_what_is_forgotten_is_sent_again_or_taken_back() -> None:
-    """After INIT every setting is unknown and may be in force; a latency can't be taken back."""
+    """After INIT every setting is in doubt and may be in force, so it is reset, except a latency, which can't be."""
     wish = VoteSet(rpc_control_latency_us=100, rpc_polling_time_us=9999, adaptive_polling_time_us=1000)
     settings = Settings(wish)
     settings.cast()
@@ -192,7 +192,7 @@ def test_what_is_lost_with_the_link_is_never_taken_back() -> None:
 
 
 def test_a_refused_setting_is_neither_sent_nor_taken_back_until_the_link_is_renewed() -> None:
-    """No session sends it until the link is renewed, and then it is tried again."""
+    """No session sends a refused setting until the device is created again, and then it is tried once more."""
     settings = Settings(VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
     settings.sending(settings.difference())
     settings.missing.add(Degradation("RPC-7", "refused", Option.RPC_POLLING_TIME), refused=True)
@@ -207,7 +207,7 @@ def test_a_refused_setting_is_neither_sent_nor_taken_back_until_the_link_is_rene
 
 
 def test_a_setting_that_the_platform_lacks_is_left_out_for_good() -> None:
-    """A renewed link does not bring the setting back."""
+    """A new device does not bring back a setting that the platform lacks."""
     settings = Settings(LOUD)
     settings.missing.add(Degradation("RPC-4", "absent", Option.RPC_POLLING_TIME))
     settings.renew()
@@ -215,7 +215,7 @@ def test_a_setting_that_the_platform_lacks_is_left_out_for_good() -> None:
 
 
 def test_the_votes_of_an_id_are_not_taken_in() -> None:
-    """The settings ignore the votes of an ID in a call; the ledger of that ID has them."""
+    """The process settings ignore the votes of an id in a call; the ledger of that id has them."""
     settings = Settings(OTHER_VOTES)
     settings.sending(OTHER_VOTES)
     settings.sent(OTHER_VOTES)
@@ -244,10 +244,10 @@ def test_the_settings_equal_those_worked_out_from_scratch(changes: list[tuple[in
         latency, polling, adaptive = naive(list(wishes.values()))
         assert not settings.difference()
         known = settings.now.known
-        # A setting that was never voted is not taken back.
+        # A setting that was never voted is not reset.
         assert known.rpc_polling_time_us == (polling or 0 if Option.RPC_POLLING_TIME in voted else None)
         assert known.adaptive_polling_time_us == (adaptive or 0 if Option.ADAPTIVE_POLLING_TIME in voted else None)
-        # A latency can't be taken back, not even by 0 (rule RPC-5).
+        # A latency can't be reset, not even by 0 (rule RPC-5).
         if latency:
             assert known.rpc_control_latency_us == latency
     assert voted <= PROCESS_WIDE

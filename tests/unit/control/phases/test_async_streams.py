@@ -1,4 +1,4 @@
-"""Coroutines and asynchronous token streams that vote."""
+"""Coroutines and asynchronous token streams: their votes are raised and lowered as those of other inferences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TestAsyncGenerator:
     """An asynchronous generator under ``votes``, and an asynchronous generator given to ``stream``."""
 
     def run(self, how: str, gate: Gate, scenario: Callable[[Model, AsyncGenerator[str, object]], Any]) -> Model:
-        """Run a scenario on a generator, and assert that the votes are down after it."""
+        """Run a scenario on a generator, and assert that the votes are down afterwards."""
         session = gate.controller.session("balanced")
         model = Model(session)
 
@@ -76,7 +76,7 @@ class TestAsyncGenerator:
         assert gate.sets == 2
 
     def test_closed(self, how: str, gate: Gate) -> None:
-        """``aclose`` closes the inner generator, and lowers."""
+        """``aclose`` closes the inner generator, and lowers the votes."""
 
         async def scenario(model: Model, generator: AsyncGenerator[str, object]) -> None:
             await anext(generator)
@@ -87,7 +87,7 @@ class TestAsyncGenerator:
         self.run(how, gate, scenario)
 
     def test_sent_to_and_thrown_into(self, how: str, gate: Gate) -> None:
-        """Sent values and thrown exceptions reach the inner generator; an exception that leaves it lowers."""
+        """Sent values and thrown exceptions reach the inner generator; an exception that leaves it lowers the votes."""
 
         async def scenario(model: Model, generator: AsyncGenerator[str, object]) -> None:
             error = KeyError()
@@ -114,7 +114,7 @@ class TestAsyncGenerator:
         self.run(how, gate, scenario)
 
     def test_cancelled_between_tokens(self, how: str, gate: Gate) -> None:
-        """If a task is cancelled while the model makes a token, the votes come down."""
+        """If a task is cancelled while the model makes a token, the votes are lowered."""
 
         async def scenario(model: Model, generator: AsyncGenerator[str, object]) -> None:
             async def read() -> None:
@@ -135,7 +135,7 @@ async def _first(stream: AsyncGenerator[str, None]) -> str:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_an_asynchronous_generator_left_behind_by_its_loop(gate: Gate, known: bool) -> None:
-    """If a loop was closed without shutting the generator down, collecting the generator lowers."""
+    """If a loop was closed without ``shutdown_asyncgens``, the votes are lowered when the generator is collected."""
     session = gate.controller.session("balanced")
     loop = asyncio.new_event_loop()
     generator = session.stream(AsyncPlain())
@@ -149,7 +149,7 @@ def test_an_asynchronous_generator_left_behind_by_its_loop(gate: Gate, known: bo
 
 
 def test_an_asynchronous_generator_that_is_never_begun(gate: Gate) -> None:
-    """The stream casts no vote and gives no warning."""
+    """A stream that is never begun sends no vote and gives no warning."""
     session = gate.controller.session("balanced")
     gate.drain()
     posts = gate.posts
@@ -160,7 +160,7 @@ def test_an_asynchronous_generator_that_is_never_begun(gate: Gate) -> None:
 
 
 def test_an_asynchronous_iterator_that_is_no_generator(gate: Gate) -> None:
-    """An iterator with ``anext`` only can be a stream; a thrown exception passes through."""
+    """An iterator with only ``anext`` can be a stream; a thrown exception is passed on."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:

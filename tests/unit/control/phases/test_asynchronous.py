@@ -64,7 +64,7 @@ async def _window(session: Session) -> None:
 
 
 def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
-    """While another thread's call is slow, inferences inside a window pass, and a raise lets the loop run."""
+    """During another thread's slow call, inferences within the sustain time do not wait, and a raise blocks no loop."""
     warm, other, slow = (gate.controller.session(name) for name in ("burst", "burst", "balanced"))
     with warm.inference():
         pass
@@ -106,7 +106,7 @@ def test_two_hundred_tasks_cost_one_raise(gate: Gate) -> None:
 
 
 def test_loops_in_two_threads(gate: Gate) -> None:
-    """Two loops may use one session; their inferences add up."""
+    """Two loops may use one session; the count of its inferences is right."""
     session = gate.controller.session("burst")
 
     async def scenario() -> None:
@@ -154,7 +154,7 @@ def test_a_closed_session_and_a_closed_controller(gate: Gate) -> None:
 
 
 def test_one_manager_serves_one_inference_at_a_time(gate: Gate) -> None:
-    """Entering a manager that is in use raises and changes nothing; after its end it may be used again."""
+    """Entering a manager that is in use raises an error and changes nothing; after its end it may be used again."""
     session = gate.controller.session("balanced")
     inference = session.ainference()
 

@@ -1,4 +1,4 @@
-"""Coroutines that are cancelled, closed or collected in ``session.ainference()``: their votes come down."""
+"""Coroutines that are cancelled, closed or collected within ``session.ainference()``: their votes are lowered."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_cancelled_before_it_begins(gate: Gate) -> None:
 
 
 def test_cancelled_during_the_raise(gate: Gate) -> None:
-    """The coroutine ends at once; the raise continues, and the votes come down after it."""
+    """A coroutine that is cancelled during its raise ends at once; the raise continues and is lowered after its end."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -59,7 +59,7 @@ def test_cancelled_during_the_raise(gate: Gate) -> None:
 
 
 def test_cancelled_beside_an_inference_that_ends(gate: Gate) -> None:
-    """The sustain time of an inference that ended counts, although another one was cancelled in its raise."""
+    """The sustain time of an ended inference counts, although another inference was cancelled in its raise then."""
     session = gate.controller.session("burst")
 
     async def scenario() -> None:
@@ -85,7 +85,7 @@ def test_cancelled_beside_an_inference_that_ends(gate: Gate) -> None:
 
 
 def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
-    """Cancelled after the raise and before the coroutine's next step, the inference ends, too."""
+    """If a coroutine is cancelled between the end of its raise and its next step, its inference ends, too."""
     session = gate.controller.session("balanced")
     errors: list[object] = []
 
@@ -117,7 +117,7 @@ def test_cancelled_inside(gate: Gate) -> None:
 
 
 def test_cancelled_during_the_lowering(gate: Gate) -> None:
-    """The coroutine ends at once, and the lowering continues."""
+    """A coroutine that is cancelled during the lowering ends at once, and the lowering continues."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -142,7 +142,7 @@ def test_cancelled_during_the_lowering(gate: Gate) -> None:
 
 
 def test_two_hundred_cancelled_while_a_call_hangs(gate: Gate) -> None:
-    """Only the request that is under way is raised and lowered; the 199 that wait make no call."""
+    """Only the request whose call runs is raised and lowered; the 199 that wait make no call."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -198,7 +198,7 @@ def raising(gate: Gate, session: Session) -> tuple[asyncio.AbstractEventLoop, Co
 
 
 def test_a_loop_that_is_closed_during_the_raise(gate: Gate) -> None:
-    """The inference ends after the raise, and closing the kept coroutine later does not end it again."""
+    """If the loop is closed during the raise, the inference ends after it, and only once."""
     session = gate.controller.session("balanced")
     loop, waiting = raising(gate, session)
     loop.close()
@@ -221,7 +221,7 @@ def test_a_coroutine_that_is_closed_during_the_raise(gate: Gate) -> None:
 
 
 def test_a_coroutine_that_is_closed_before_its_raise_has_begun_nothing(gate: Gate) -> None:
-    """No call is made, no call counts as saved, and no sustain begins."""
+    """A coroutine that is closed before its raise makes no call, saves no call, and begins no sustain time."""
     session = gate.controller.session("burst")
     busy = threading.Event()
     gate.post(lambda: busy.wait(LONG_S))
@@ -239,7 +239,7 @@ def test_a_coroutine_that_is_closed_before_its_raise_has_begun_nothing(gate: Gat
 
 
 def test_a_coroutine_that_is_closed_during_the_lowering_posts_nothing(gate: Gate) -> None:
-    """The garbage collector may close it while the thread holds locks, so closing takes no lock and posts nothing."""
+    """The garbage collector may close the coroutine while its thread holds locks, so closing it takes no lock."""
     session = gate.controller.session("balanced")
 
     async def step() -> Coroutine[Any, Any, None]:
@@ -260,7 +260,7 @@ def test_a_coroutine_that_is_closed_during_the_lowering_posts_nothing(gate: Gate
 
 
 def test_a_coroutine_that_is_closed_as_its_loop_refuses_the_answer(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If both the worker and the coroutine find that the inference must end, it ends once."""
+    """If the worker and the coroutine both find that the inference must end, it ends once."""
     session = gate.controller.session("balanced")
     loop, waiting = raising(gate, session)
 

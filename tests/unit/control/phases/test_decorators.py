@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def model(bench: Bench) -> Model:
-    """Return a model on a session that lowers at once."""
+    """Return a model on a session without a sustain time."""
     return Model(bench.controller.session("balanced"))
 
 
@@ -40,7 +40,7 @@ def test_a_plain_function(bench: Bench, model: Model) -> None:
 
     @model.session.votes
     def run(token: str, *, times: int) -> str:
-        """Run the model."""
+        """Run the model once."""
         return model.token(token) * times
 
     assert run("to", times=2) == "toto"
@@ -53,7 +53,7 @@ def test_a_plain_function(bench: Bench, model: Model) -> None:
 
 
 def test_every_kind_of_function_stays_of_its_kind(model: Model) -> None:
-    """``inspect`` gives the same answer for the decorated function, also for partials and callable objects."""
+    """``inspect`` says the same of the decorated function, also for partials and callable objects."""
 
     async def run() -> None:
         """Do nothing."""
@@ -114,7 +114,7 @@ class TestGenerator:
         assert (len(bench.casts), model.ends) == (2, ["done"])
 
     def test_never_begun(self, how: str, bench: Bench, model: Model) -> None:
-        """A generator that is made, closed and collected without a token casts no vote."""
+        """A generator that is made, closed and collected without a token sends no vote."""
         generator = self.made(how, model)
         generator.close()
         del generator
@@ -124,7 +124,7 @@ class TestGenerator:
         assert (model.session.in_flight, bench.sets, model.ends) == (0, [], [])
 
     def test_closed(self, how: str, bench: Bench, model: Model) -> None:
-        """Closing after a token closes the inner generator, and lowers."""
+        """Closing the stream after a token closes the inner generator, and lowers the votes."""
         generator = self.made(how, model)
         next(generator)
         assert model.session.in_flight == 1
@@ -133,7 +133,7 @@ class TestGenerator:
         assert_down(bench, model.session)
 
     def test_thrown_into(self, how: str, bench: Bench, model: Model) -> None:
-        """A thrown exception reaches the inner generator, which may continue; an exception that leaves it lowers."""
+        """A thrown exception reaches the inner generator, which may continue; if not, the votes are lowered."""
         generator = self.made(how, model)
         next(generator)
         error = KeyError()
@@ -154,7 +154,7 @@ class TestGenerator:
         assert_down(bench, model.session)
 
     def test_collected_in_a_cycle_under_the_gate(self, how: str, bench: Bench, model: Model) -> None:
-        """If it is collected while this thread holds the gate, the thread does not block; the votes come down soon."""
+        """If a stream is collected while this thread holds the gate, nothing waits, and the votes are lowered soon."""
         cycle: list[Any] = [self.made(how, model)]
         next(cycle[0])
         cycle.append(cycle)
@@ -167,7 +167,7 @@ class TestGenerator:
     def test_collected_where_its_end_fails(
         self, how: str, bench: Bench, model: Model, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The inference ends, even if the generator raises while it is collected."""
+        """The inference ends even if the generator raises an error while it is collected."""
         unraisable: list[Any] = []
         monkeypatch.setattr("sys.unraisablehook", unraisable.append)
 
@@ -188,7 +188,7 @@ class TestGenerator:
 
 
 def test_iterators_that_are_no_generators(bench: Bench, model: Model) -> None:
-    """An iterator with ``next`` only, and a list of tokens, can be streams, and can be closed."""
+    """An iterator with only ``next``, and a list of tokens, can be streams, and can be closed."""
     for tokens in (Plain(), TOKENS):
         stream = model.session.stream(tokens)
         assert next(stream) == "to"
@@ -211,7 +211,7 @@ def test_streams_inside_a_window_make_no_call(bench: Bench) -> None:
 
 @pytest.mark.parametrize("wrong", [3, classmethod(lambda cls: cls)])
 def test_what_can_not_be_called_is_refused_where_it_is_decorated(bench: Bench, wrong: Any) -> None:
-    """The decorator raises TypeError, and no vote is cast."""
+    """The decorator raises TypeError for an object that can't be called, and no vote is sent."""
     session = bench.controller.session("burst")
     with pytest.raises(TypeError, match="can't be called"):
         session.votes(wrong)
@@ -219,7 +219,7 @@ def test_what_can_not_be_called_is_refused_where_it_is_decorated(bench: Bench, w
 
 @pytest.mark.parametrize("wrong", [5, None, len])
 def test_what_gives_no_tokens_is_refused_before_it_is_voted_for(bench: Bench, wrong: Any) -> None:
-    """The call raises TypeError, and no vote is cast."""
+    """The call raises TypeError if its result gives no tokens, and no vote is sent."""
     session = bench.controller.session("burst")
     with pytest.raises(TypeError, match="gives no tokens"):
         session.stream(wrong)

@@ -1,4 +1,4 @@
-"""Sessions without a reference are closed, unless a phase of theirs is kept."""
+"""Sessions without a reference are closed, unless one of their phases is still referred to."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def collect(bench: Bench) -> None:
-    """Run the collector, and the work that it posts."""
+    """Run the garbage collector, and the work that it posts."""
     gc.collect()
     bench.time.advance_us(0)
 
 
 @pytest.mark.parametrize("cycle", [False, True])
 def test_a_session_that_is_dropped_is_closed(bench: Bench, cycle: bool) -> None:
-    """Its votes come down at once, its ID is destroyed, and no alarm stays armed."""
+    """The votes of a dropped session are lowered at once, its id is destroyed, and no alarm stays armed."""
     kept: list[object] = [bench.controller.session("burst")]
     kept += [kept] if cycle else []
     bench.infer(kept[0])  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ _KEPT: dict[str, Callable[[Session], Any]] = {
 
 @pytest.mark.parametrize("what", _KEPT)
 def test_a_kept_phase_keeps_its_session_open(bench: Bench, what: str) -> None:
-    """The session is closed when the phase is dropped, too."""
+    """A session stays open while one of its phases is referred to; it is closed when the phase is dropped, too."""
     kept = _KEPT[what](bench.controller.session("balanced"))
     collect(bench)
     assert len(bench.controller.status().sessions) == 1
@@ -91,7 +91,7 @@ def test_a_failing_call_leaves_an_orphan_and_no_session(bench: Bench) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no signals to a process")
 def test_a_session_that_ctrl_c_keeps_from_its_host_is_closed() -> None:
-    """Ctrl-C interrupts the opening while the worker is busy; the worker closes the session when it gets to it."""
+    """If Ctrl-C interrupts the opening while the worker is busy, the worker closes the session afterwards."""
     htp, hang = SimulatedHtp(arch=75), Hang()
     with VoteController(htp, handle_sigterm=False) as controller:
         controller._engine.submit(hang, Urgency.RAISE)

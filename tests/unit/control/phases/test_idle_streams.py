@@ -1,4 +1,4 @@
-"""Streams with an idle timeout: the votes come down if the reader does not ask for the next token."""
+"""Streams with an idle timeout: the votes are lowered if the reader does not ask for the next token."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_reader_that_keeps_reading_has_one_inference(reader: Reader) -> None:
 
 
 def test_a_reader_that_goes_away_lowers(reader: Reader) -> None:
-    """The votes come down exactly a timeout after the last token, and no alarm is left."""
+    """The votes are lowered exactly one timeout after the last token, and no alarm is left."""
     reader.next()
     reader.bench.time.advance_us(IDLE_US // 2)
     reader.next()
@@ -157,7 +157,7 @@ def test_a_reader_that_comes_back_has_its_votes_before_the_next_token(reader: Re
 
 
 def test_a_reader_that_comes_back_and_reads_on_begins_once(reader: Reader) -> None:
-    """A reader that comes back has one inference until it goes away again."""
+    """A reader that comes back has one inference until it stops reading again."""
     for _ in range(2):
         reader.next()
         reader.next()
@@ -168,7 +168,7 @@ def test_a_reader_that_comes_back_and_reads_on_begins_once(reader: Reader) -> No
 
 
 def test_a_model_that_votes_by_itself_waits_for_its_votes(reader: Reader) -> None:
-    """A model may open an inference of its own: its thread is not taken for the controller's worker."""
+    """A model may begin an inference of its own: its thread must not be mistaken for the controller's worker."""
     other, states = reader.bench.controller.session("balanced"), list[State]()
 
     def infer() -> None:
@@ -184,7 +184,7 @@ def test_a_model_that_votes_by_itself_waits_for_its_votes(reader: Reader) -> Non
 
 @pytest.mark.parametrize("idle", [True, False])
 def test_closing_it_begins_nothing(reader: Reader, idle: bool) -> None:
-    """Closing an idle stream closes its iterator, without votes."""
+    """Closing an idle stream closes its iterator, without raising votes."""
     reader.next()
     sets = len(reader.bench.casts)
     if idle:
@@ -318,7 +318,7 @@ def test_a_stream_that_is_closed_as_its_timeout_rings_ends_once(bench: Bench, ki
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_stream_that_has_ended_leaves_no_alarm(bench: Bench, asynchronous: bool) -> None:
-    """Also if the idle timeout is long."""
+    """A stream that has ended leaves no alarm, even with a long idle timeout."""
     session = bench.controller.session("high_performance")
 
     async def words() -> AsyncIterator[str]:

@@ -52,7 +52,7 @@ _ENDS: dict[str, Callable[[Session], object]] = {
 
 @pytest.mark.parametrize("how", _ENDS)
 def test_an_end_without_its_begin_changes_nothing(bench: Bench, how: str) -> None:
-    """It raises PhaseMisuse; an inference of another caller stays, with its votes."""
+    """Ending an inference that does not run raises PhaseMisuse; the inference of another caller continues."""
     session = bench.controller.session("balanced")
     with session.inference():
         with pytest.raises(PhaseMisuse, match="does not run"):
@@ -64,7 +64,7 @@ def test_an_end_without_its_begin_changes_nothing(bench: Bench, how: str) -> Non
 
 
 def test_a_begin_of_what_runs_changes_nothing(bench: Bench) -> None:
-    """A second begin of an inference or INIT raises; the first begin can still be ended."""
+    """A second begin of an inference or INIT raises an error; the first begin can still be ended."""
     session = bench.controller.session("balanced")
     for scope in (session.inference(), session.init()):
         with scope:
@@ -103,7 +103,7 @@ class _Between:
 
 
 def test_two_threads_that_end_one_inference_end_no_other(bench: Bench) -> None:
-    """At whatever step of the first end the second one begins, one of the two is refused."""
+    """Whenever the second of two threads ends one inference, exactly one of the two ends is refused."""
     session = bench.controller.session("burst")
     came = []
     for line in range(1, 40):

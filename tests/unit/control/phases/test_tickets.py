@@ -59,7 +59,7 @@ def test_an_end_counts_once_from_whatever_threads(bench: Bench) -> None:
 
 @pytest.mark.parametrize("how", ["dropped", "in a cycle"])
 def test_a_ticket_that_is_collected_has_ended(bench: Bench, how: str) -> None:
-    """A collected ticket ends its inference and leaves the status."""
+    """A garbage-collected ticket ends its inference and leaves the status."""
     session = bench.controller.session("balanced")
     kept: list[object] = [session.begin(timeout_us=SECOND_US)]
     if how == "in a cycle":
@@ -114,7 +114,7 @@ def test_status_shows_the_tickets_that_have_not_ended(bench: Bench) -> None:
 
 
 def test_the_status_file_has_them_too(bench: Bench, tmp_path: Path) -> None:
-    """The status file has the same tickets."""
+    """The status file shows the same tickets."""
     session = bench.controller.session("burst")
     path = tmp_path / "status.json"
     bench.time.advance_us(7)

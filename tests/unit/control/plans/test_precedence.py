@@ -1,4 +1,4 @@
-"""Which profile a session uses: the vendor's order, read off the votes, and how a cap compares profiles."""
+"""Which profile a session uses: the vendor's order, derived from the votes, and how a cap compares profiles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def claims(*profiles: Profile) -> tuple[Claim, ...]:
 
 
 def clocks(core: str, bus: str, **votes: object) -> Profile:
-    """Return a profile with these corners."""
+    """Return a profile with these corners for its clocks."""
     core_range, bus_range = (VoltageRange.at(VoltageCorner[name]) for name in (core, bus))
     return voting(dcvs_v3=hvx(core=core_range, bus=bus_range, sleep_latency_us=1000), rpc_polling_time_us=0, **votes)
 
@@ -104,7 +104,7 @@ def test_a_max_of_disable_limits_nothing() -> None:
     ids=["bus", "hmx", "hmx max", "core max"],
 )
 def test_a_cap_takes_the_place_of_what_goes_beyond_it_with_one_clock(own: Profile) -> None:
-    """A profile below the cap in the order is capped if its bus, HMX or max alone exceeds the cap."""
+    """A profile that is below the cap in the order is capped if its bus, HMX or max alone exceeds the cap."""
     assert rank(own) < rank(BALANCED)
     (cap,) = claims(BALANCED)
     assert in_use(own, (), (cap,)) == (BALANCED, cap)
@@ -125,7 +125,7 @@ def test_without_claims_a_session_uses_its_own() -> None:
 
 @pytest.mark.parametrize("order", list(itertools.permutations((BURST, BALANCED, POWER_SAVER))))
 def test_the_highest_hold_wins_in_any_order(order: tuple[Profile, ...]) -> None:
-    """The highest hold counts, even below the session's own profile."""
+    """The highest hold counts, even if it is below the session's own profile."""
     holds = claims(*order)
     chosen, decides = in_use(BURST, holds, ())
     assert chosen == BURST
@@ -141,13 +141,13 @@ def test_the_later_of_two_holds_as_high_decides() -> None:
 
 @pytest.mark.parametrize("order", list(itertools.permutations(("burst", "balanced", "power_saver"))))
 def test_the_lowest_cap_wins_in_any_order_and_over_holds(order: tuple[str, ...]) -> None:
-    """The lowest cap counts, whatever is held."""
+    """The lowest cap counts, whatever holds there are."""
     caps = claims(*map(load_profile, order))
     assert in_use(POWER_SAVER, claims(BURST), caps) == (POWER_SAVER, caps[order.index("power_saver")])
 
 
 def test_a_cap_leaves_what_is_below_it() -> None:
-    """A session below the cap keeps its profile, held or not, and a hold still decides."""
+    """A session below the cap keeps its profile, and a hold on it still decides."""
     assert in_use(POWER_SAVER, (), claims(BALANCED)) == (POWER_SAVER, None)
     (hold,) = claims(POWER_SAVER)
     assert in_use(BURST, (hold,), claims(BALANCED)) == (POWER_SAVER, hold)
@@ -186,7 +186,7 @@ def _in_its_form(votes: VoteSet) -> VoteSet:
 
 
 def asked(votes: VoteSet) -> dict[str, tuple[int, int]]:
-    """Return the requested core, bus, HMX, CENG and polling, as corners and frequencies, computed independently."""
+    """Return a profile's core, bus, HMX, CENG and polling, as corners and frequencies, computed without the code."""
 
     def at(corner: int, mode: ClkPerfMode = ClkPerfMode.HIGH) -> tuple[int, int]:
         step = {ClkPerfMode.MAX: 1, ClkPerfMode.HIGH: 0, ClkPerfMode.LOW: -999}.get(mode, -int(mode))
@@ -208,9 +208,9 @@ def asked(votes: VoteSet) -> dict[str, tuple[int, int]]:
 
 @given(own=st.just(NO_VOTES) | VOTES, cap=st.just(NO_VOTES) | VOTES)
 def test_a_cap_takes_the_place_of_just_what_goes_beyond_it(own: VoteSet, cap: VoteSet) -> None:
-    """A session that asks for no more core, bus, HMX, CENG or polling than the cap is never raised by it.
+    """A cap never raises a session whose votes on core, bus, HMX, CENG and polling are all below the cap's.
 
-    A session that asks for more of any of these is capped.
+    A session whose vote on any of these is higher is capped.
     """
     ours, limit = asked(own), asked(cap)
     beyond = any(ours[each] > limit[each] for each in ours)
@@ -251,7 +251,7 @@ def test_a_cap_with_the_compression_engine_off_raises_no_session(own: Profile) -
     ids=["core", "bus", "hmx", "ceng", "max"],
 )
 def test_caps_and_holds_know_the_frequency_of_a_corner(lower: dict[str, object], higher: dict[str, object]) -> None:
-    """At the same corner a lower perf mode caps a higher one, and the hold with the higher one decides."""
+    """At the same corner, a cap with a lower perf mode limits a higher one; of two holds the higher one decides."""
     high, low = (
         voting(**{**({"dcvs_v3": None} if "dcvs_v3_exp" in votes else {}), **votes}) for votes in (higher, lower)
     )

@@ -1,4 +1,4 @@
-"""A recording has each inference once, in a complete line, about a second after the inference ends."""
+"""A recording has each inference once, in a complete line, about a second after its end."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def test_inside_a_window_it_is_not_cold(bench: Bench, path: Path) -> None:
             bench.time.advance_us(7)
         bench.time.advance_us(9)
     bench.time.advance_us(PERIOD_US - BURST_SUSTAIN_US)
-    assert len(bench.recorder.calls) == calls + 2  # The lowering after the window, and its settings of the process.
+    assert (
+        len(bench.recorder.calls) == calls + 2
+    )  # These are the calls of the lowering after the sustain time, and of its settings of the process.
     bench.time.advance_us(BURST_SUSTAIN_US)
     assert inferences(path) == [(1, 0, 1000), (1, 1005, 1012), (1, 1000, 1021)]
     assert [each["args"]["cold"] for each in events(path)[1:]] == [True, False, False]
@@ -94,7 +96,7 @@ def test_every_kind_of_inference_is_recorded(bench: Bench, path: Path) -> None:
 
 
 def test_a_collected_ticket_counts_as_lost(bench: Bench, path: Path) -> None:
-    """An inference that is collected before its end counts as lost, in the file and in the handle."""
+    """An inference that is garbage collected before its end counts as lost, in the file and in the handle."""
     session = bench.controller.session("burst")
     recording = bench.controller.record(path)
     bench.infer(session)
@@ -120,7 +122,7 @@ def test_an_inference_that_does_not_begin_is_not_recorded(path: Path) -> None:
 
 
 def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
-    """An inference that runs when the recording begins is not recorded, nor one that still runs when it ends."""
+    """An inference that runs when the recording begins is not recorded, and neither is one that runs at its end."""
     session = bench.controller.session("burst")
     with session.inference():
         with session.inference():
@@ -138,7 +140,7 @@ def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
 
 
 def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
-    """An inference that begins between two recordings and ends in the second has its own begin time."""
+    """An inference that begins between two recordings and ends in the second is recorded with its true begin."""
     session = bench.controller.session("burst")
     bench.controller.record(path).close()
     bench.infer(session, 3)
@@ -153,7 +155,7 @@ def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
 
 
 def test_a_session_that_learns_is_recorded_at_once(bench: Bench, path: Path) -> None:
-    """The recording is right from the first line, also if earlier gaps of the session are still to be learnt."""
+    """The recording is right from the first line, even if the session has not learnt from its earlier gaps yet."""
     burst = load_profile("burst")
     assert burst.relax is not None
     relax = attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000))
@@ -170,7 +172,7 @@ def test_a_session_that_learns_is_recorded_at_once(bench: Bench, path: Path) -> 
 
 @pytest.mark.parametrize("what", ["controller", "recording", "session"])
 def test_nothing_that_ended_before_closing_is_lost(path: Path, what: str) -> None:
-    """Closing the controller or the recording writes the rest; the inferences of a closed session are written, too."""
+    """Closing the controller or the recording writes the rest, including the inferences of closed sessions."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     recording = bench.controller.record(path)
@@ -189,7 +191,7 @@ def test_nothing_that_ended_before_closing_is_lost(path: Path, what: str) -> Non
 
 
 def test_it_ends_with_its_block(bench: Bench, path: Path) -> None:
-    """Leaving the block closes the recording; a second recording can follow, and the old file is kept."""
+    """The end of the ``with`` block closes the recording; a second recording can follow, and the old file is kept."""
     session = bench.controller.session("burst")
     with bench.controller.record(path) as recording:
         assert recording.path == path
@@ -213,7 +215,7 @@ def test_sessions_opened_later_are_recorded(bench: Bench, path: Path) -> None:
 
 
 def test_what_can_not_be_recorded_is_refused(bench: Bench, path: Path) -> None:
-    """The error names the reason and the file; the file is left alone, and nothing is recorded."""
+    """If something can't be recorded, the error names reason and file; the file is unchanged, nothing is recorded."""
     session = bench.controller.session("burst")
     with pytest.raises(FileNotFoundError, match=f"folder is missing.*{path.parent / 'none' / 't'}"):
         bench.controller.record(path.parent / "none" / "t")
@@ -270,7 +272,7 @@ def test_one_recording_at_a_time(bench: Bench, path: Path) -> None:
 
 
 def test_closing_a_recording_late_does_not_end_the_next(bench: Bench, tmp_path: Path) -> None:
-    """Another thread has closed the first recording and begun the second one."""
+    """Closing a recording late does not end the next one, which another thread has begun meanwhile."""
     session = bench.controller.session("burst")
     first = bench.controller.record(tmp_path / "first.json")
     first.close()

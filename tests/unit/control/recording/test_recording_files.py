@@ -30,7 +30,7 @@ SECOND_US = 1_000_000
 
 
 def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> None:
-    """Inferences that end within a second are written together; without an inference no timer runs."""
+    """Inferences that end within a second are written together; if there are none, no timer runs."""
     session = bench.controller.session("burst")
     bench.controller.record(path)
     bench.time.advance_us(10 * SECOND_US)
@@ -83,7 +83,7 @@ def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
 
 
 def test_one_file_is_begun_anew(bench: Bench, path: Path) -> None:
-    """If one file is kept, the full file is replaced."""
+    """If only one file is kept, a full file is replaced."""
     session = bench.controller.session("system_settings", owner="x" * 5_000)
     bench.controller.record(path, most_bytes=4096, files=1)
     for _ in range(3):
@@ -110,7 +110,7 @@ class FullDisk:
 def test_a_full_disk_is_logged_once_and_retried(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The host runs on, the file has only complete lines, status has the error, and a later write succeeds."""
+    """If the disk is full, the host continues, the file has only complete lines, and a later retry succeeds."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -133,7 +133,7 @@ def test_a_full_disk_is_logged_once_and_retried(
 
 
 def test_a_full_disk_takes_no_more_memory(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """During a full disk, memory keeps only the inferences of the first try and the latest ones, up to a bound."""
+    """While the disk is full, memory holds only the inferences of the first attempt and some of the latest."""
     session = bench.controller.session("system_settings")
     recording = bench.controller.record(path, most_pending=4)
     disk = FullDisk(monkeypatch, 0)
@@ -231,7 +231,7 @@ def test_another_controller_is_refused_during_a_rotation(
 
 
 def test_a_file_that_a_killed_process_was_beginning_goes(bench: Bench, path: Path) -> None:
-    """The file of a killed process, with a temporary name and perhaps half a header, is removed."""
+    """A file that a killed process left with a temporary name, perhaps with half a header, is removed."""
     path.with_name(".trace.json.new").write_text("[", encoding="ascii")
     bench.controller.record(path)
     assert (list(path.parent.iterdir()), inferences(path)) == ([path], [])
@@ -270,7 +270,7 @@ def test_a_file_may_be_renamed_while_it_is_checked(bench: Bench, path: Path, mon
 def test_the_time_limit_of_a_host_leaves_another_recording_alone(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
-    """A TimeoutError, as of a signal handler, reaches the caller of ``record``, and no live file is renamed."""
+    """A TimeoutError, such as from a signal handler, reaches the caller of ``record``, and no live file is renamed."""
     other = Bench.make()
     live = other.controller.record(path)
     path.with_name(f".{path.name}.new").touch()

@@ -1,4 +1,4 @@
-"""The status as a JSON document: which documents a reader accepts or refuses."""
+"""The status as a JSON document: which documents a reader accepts, and which it refuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LATER = {
     "sessions.0.learnt_further",
     "sessions.0.closing",
 }
-# Objects whose keys are data.
+# Objects whose keys are data, not field names.
 FREE = ("backend.versions.", ".fields.", ".symbols.", ".time_in_state_us.")
 
 

@@ -33,7 +33,7 @@ def only(bench: Bench) -> SessionStatus:
 
 
 def test_a_session_that_was_only_opened(bench: Bench) -> None:
-    """The status of a new session has its owner, IDs and cores, and nothing else has happened."""
+    """The status of a new session has its owner, ids and cores, and shows no call, phase or failure yet."""
     bench.time.advance_us(10)
     session = bench.controller.session("burst", owner="camera")
     bench.time.advance_us(5)
@@ -69,7 +69,7 @@ def test_since_when_and_why_a_session_is_up(bench: Bench) -> None:
 
 
 def test_the_times_in_each_state_add_up(bench: Bench) -> None:
-    """The time of each state is the sum of its stays, and all states together are the session's life."""
+    """The time in each state is the sum of its stays, and all times together are the life of the session."""
     session = bench.controller.session("high_performance")
     for _ in range(3):
         bench.time.advance_us(7)
@@ -89,14 +89,14 @@ def test_calls_sent_and_saved(core_ids: tuple[int, ...]) -> None:
     bench.time.advance_us(BURST_SUSTAIN_US)
     down = only(bench)
     assert up.calls_saved == down.calls_saved == 2 * 3 * len(core_ids)
-    # One more call each way: the settings of the process.
+    # There is one more call in each direction: for the settings of the process.
     assert (up.calls_sent, down.calls_sent) == (2 * len(core_ids) + 1, 3 * len(core_ids) + 2)
     assert down.calls_sent == len(bench.recorder.calls)
     bench.controller.close()
 
 
 def test_the_last_error_outlives_its_cure(bench: Bench) -> None:
-    """``error`` is the failed call until a call succeeds; ``last_error`` stays."""
+    """``error`` has the failed call until a call succeeds; ``last_error`` keeps it."""
     session = bench.controller.session("burst")
     bench.time.advance_us(3)
     bench.simulated.fail_next(1007)
@@ -153,7 +153,7 @@ def test_sessions_that_decide_together(bench: Bench) -> None:
 
 
 def test_a_session_whose_votes_are_not_known_decides_nothing(bench: Bench) -> None:
-    """Its core lists it as unknown, and the core's votes in force leave it out."""
+    """A core lists a session with unknown votes as unknown, and its votes in force leave this session out."""
     lost, kept = bench.controller.session("burst"), bench.controller.session("power_saver")
     with kept.inference():
         bench.simulated.fail_next(1009)
@@ -163,7 +163,7 @@ def test_a_session_whose_votes_are_not_known_decides_nothing(bench: Bench) -> No
 
 
 def test_the_holders_of_process_wide_settings(bench: Bench) -> None:
-    """The holders of a setting are the sessions that ask for its value in force; without a request it has none."""
+    """The holders of a setting are the sessions that wish for its value in force; without a wish it has none."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():
         settings = {setting.name: setting for setting in bench.controller.status().settings}
@@ -185,23 +185,23 @@ def test_an_id_that_could_not_be_destroyed_is_told(bench: Bench) -> None:
 
 
 def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
-    """A host may have thousands of sessions, so each costs a status only two Python calls, also in its window."""
+    """A host may have thousands of sessions, so each costs a status only two Python calls, sustained or not."""
     package = str(Path(htppower.__file__).parent)
     calls: list[str] = []
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
-        # A lock is a function in C, unless a test checks the order of locks.
+        # A lock is a function in C, except in tests that check the order of locks.
         if event == "call" and frame.f_code.co_filename.startswith(package):
             calls.append(frame.f_code.co_name)
 
     counted, sessions = [], []
-    # The first status of a process fills caches.
+    # The first status of a process fills caches, so it is not counted.
     for opened in (1, 20, 20):
         for _ in range(opened):
             sessions.append(bench.controller.session("burst"))
             bench.infer(sessions[-1])
         calls.clear()
-        # Collecting the objects of other tests would run functions of ours.
+        # Otherwise the collector would free objects of other tests here, and run functions of ours.
         gc.disable()
         sys.setprofile(note)
         try:
@@ -279,7 +279,7 @@ def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing() 
 
 
 def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
-    """The status has the call, its ID, its session and its begin, and shows a session that is being closed."""
+    """The status shows the call, its id, its session and its begin, and the session whose close waits for it."""
     backend = HangingHtp()
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("balanced")
@@ -309,7 +309,7 @@ def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
 
 
 def test_votes_that_are_not_known_come_down_when_the_timer_says(bench: Bench) -> None:
-    """A raise that failed in part is lowered at the deadline, and the status shows when."""
+    """Votes of a raise that failed in part are lowered at the deadline, and the status shows this time."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(13006, applied=1)
     bench.infer(session)

@@ -1,4 +1,4 @@
-"""A status file: written completely, on change, at most once a second, and never after its end."""
+"""A status file: written as a whole after changes, at most once a second, and never after its end."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_while_a_session_is_raised_it_is_refreshed(bench: Bench, path: Path) -> 
 
 
 def test_how_a_recording_goes_is_told_to_its_end(bench: Bench, path: Path, tmp_path: Path) -> None:
-    """The file shows a recording that waits for its disk until it is written, also after the votes came down."""
+    """The file shows a recording that waits for its disk until it is written, even after the votes were lowered."""
     session = bench.controller.session("high_performance")
     bench.time.advance_us(SECOND_US)
     bench.controller.serve_status(path)
@@ -99,7 +99,7 @@ def test_how_a_recording_goes_is_told_to_its_end(bench: Bench, path: Path, tmp_p
 
 
 def test_once_all_is_lowered_nothing_is_armed_or_written(bench: Bench, path: Path) -> None:
-    """The last state is written; then no timer runs, and the file is left alone."""
+    """When all votes are lowered, the last state is written; then no timer runs, and the file is not written again."""
     session = bench.controller.session("burst")
     bench.controller.serve_status(path)
     bench.infer(session)
@@ -191,7 +191,7 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
         ticket.end()
     bench.controller.close()
     assert problem(document) is None
-    # The page has no row for each key of a dictionary.
+    # The page has no row for each key of a dictionary, such as ``time_in_state_us``.
     keyed = ("fields", "symbols", "time_in_state_us", "versions", *(f"cores[].{name}" for name in CORE_PARTS))
     held_fields = {name for name in _fields(document) if not any(f"{each}." in name for each in keyed)}
     assert held_fields == {name for name, _ in json_fields(STATUS)}

@@ -59,7 +59,7 @@ def test_a_folder_that_is_a_link_is_followed_once(bench: Bench, path: Path) -> N
 
 
 def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> None:
-    """A half-written file is removed, and a link with its name is not followed."""
+    """A half-written file of a killed process is removed, and a link with its name is not followed."""
     other = path.parent / "other"
     other.write_text("kept", encoding="ascii")
     (path.parent / ".status.json.new").symlink_to(other)

@@ -1,4 +1,4 @@
-"""The system's time: alarms on the monotonic clock, and posted actions. It is real time, so the bounds are wide."""
+"""The system's time: alarms on the monotonic clock, and posted actions. The tests use real time, so limits are wide."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_on_its_thread(system: SystemTime) -> None:
 
 
 def test_an_alarm_is_never_early(system: SystemTime) -> None:
-    """It never rings a microsecond early, and rings soon after its deadline."""
+    """An alarm rings soon after its deadline, and never a microsecond before it."""
     rang: list[tuple[int, int]] = []
     begin_us = system.now_us
     for number in range(50):
@@ -59,7 +59,7 @@ def test_alarms_ring_in_the_order_of_their_deadlines(system: SystemTime) -> None
 
 @pytest.mark.parametrize("deadline_us", [0, -1])
 def test_an_alarm_of_the_past_rings_at_once(system: SystemTime, deadline_us: int) -> None:
-    """It rings on the thread of ``call_soon``, never on the thread that arms it."""
+    """An alarm in the past rings on the thread of ``call_soon``, never on the thread that arms it."""
     hang = Hang()
     system.call_at(deadline_us, hang)
     assert hang.begun.wait(WAIT_S)
@@ -68,7 +68,7 @@ def test_an_alarm_of_the_past_rings_at_once(system: SystemTime, deadline_us: int
 
 
 def test_a_deadline_beyond_the_calendar_is_kept(system: SystemTime) -> None:
-    """It never rings, and does not stop other alarms."""
+    """An alarm beyond the last date never rings, and does not stop other alarms."""
     done = threading.Event()
     system.call_at(10**30, lambda: None)
     system.call_at(system.now_us + MS, done.set)
@@ -100,7 +100,7 @@ def test_cancelled_alarms_leave_the_heap(system: SystemTime) -> None:
 
 
 def test_an_alarm_that_fails_keeps_no_other_from_ringing(system: SystemTime, caplog: pytest.LogCaptureFixture) -> None:
-    """The exception is logged once."""
+    """The exception of an alarm's action is logged once, and other alarms still ring."""
     done = threading.Event()
     at_us = system.now_us + MS
     system.call_at(at_us, lambda: 1 // 0)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ def test_the_scheduler_goes_by_the_monotonic_clock(system: SystemTime) -> None:
 
 
 def test_closed_it_rings_no_more(system: SystemTime) -> None:
-    """Neither earlier nor later alarms ring, and the threads end."""
+    """After the close no alarm rings, whenever it was armed, and the threads end."""
     rang: list[int] = []
     begun = {*threading.enumerate()}
     system.call_at(system.now_us + 50 * MS, functools.partial(rang.append, 1))

@@ -63,7 +63,7 @@ def test_what_is_posted_without_a_lock_waits_for_the_thread(worker: ThreadWorker
 def test_an_action_that_fails_is_logged_and_the_next_runs(
     worker: ThreadWorker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The error is logged by the worker's own logger."""
+    """The error of an action is logged by the worker's own logger, and the next action runs."""
     ran = threading.Event()
     worker.post(lambda: 1 // 0)
     worker.post(ran.set)

@@ -29,7 +29,7 @@ def only_polling() -> Profile:
 
 
 def test_a_restart_is_noticed_within_an_inference_that_never_ends(bench: Bench) -> None:
-    """After a restart during a long inference, the next beat sends the votes of every session again."""
+    """After a restart during a long inference, the next heartbeat sends the votes of every session again."""
     first, second = bench.controller.session("burst"), bench.controller.session("balanced")
     with first.inference(), second.inference():
         bench.time.advance_us(HEARTBEAT_US // 2)
@@ -45,7 +45,7 @@ def test_a_restart_is_noticed_within_an_inference_that_never_ends(bench: Bench) 
 
 
 def test_a_restart_is_noticed_by_a_session_that_is_used_steadily_in_its_window(bench: Bench) -> None:
-    """Inferences inside the window make no call, so the beat between them notices the restart."""
+    """Inferences within the sustain time make no call, so the heartbeat between them notices the restart."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.restart_subsystem()
@@ -56,7 +56,7 @@ def test_a_restart_is_noticed_by_a_session_that_is_used_steadily_in_its_window(b
 
 
 def test_a_restart_is_noticed_by_a_session_with_nothing_but_settings_of_the_process(bench: Bench) -> None:
-    """If a session votes for process-wide settings only, its beat sends those in one call."""
+    """If a session votes only for settings of the process, its heartbeat sends these in one call."""
     session = bench.controller.session(only_polling())
     with session.inference():
         bench.time.advance_us(HEARTBEAT_US)
@@ -71,7 +71,7 @@ def test_a_restart_is_noticed_by_a_session_with_nothing_but_settings_of_the_proc
 
 
 def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> None:
-    """If a restart made the ID unknown, the beat gets 1007 and creates a new ID."""
+    """If the restart has made the id unknown, the heartbeat gets 1007, and a new id is created."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.restart_subsystem(forget_ids=True)
@@ -80,7 +80,7 @@ def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> 
 
 
 def test_an_id_that_the_library_no_longer_knows_is_created_anew(bench: Bench) -> None:
-    """If another user of the library freed the device, the beat gets 13001 and a new ID at once."""
+    """If another user of the library has freed the device, the heartbeat gets 13001, and a new id is made at once."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.close()
@@ -90,7 +90,7 @@ def test_an_id_that_the_library_no_longer_knows_is_created_anew(bench: Bench) ->
 
 
 def test_a_beat_that_fails_once_is_tried_again_at_once(bench: Bench) -> None:
-    """One 13003 may come from a healthy link, so the beat is sent again at once."""
+    """A healthy link may answer 13003 once, so the heartbeat is sent again at once."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.fail_next(TRANSPORT)
@@ -99,7 +99,7 @@ def test_a_beat_that_fails_once_is_tried_again_at_once(bench: Bench) -> None:
 
 
 def test_a_beat_that_is_refused_loses_the_votes_until_the_back_off(bench: Bench) -> None:
-    """After a refused beat the session is UNKNOWN, and its votes are sent again after 1 s."""
+    """After a refused heartbeat the session is UNKNOWN, and its votes are sent again after 1 s."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.fail_next(FAILED)
@@ -111,7 +111,7 @@ def test_a_beat_that_is_refused_loses_the_votes_until_the_back_off(bench: Bench)
 
 
 def test_a_dead_dsp_that_a_beat_finds_is_left_to_the_back_off(bench: Bench) -> None:
-    """After a 1011 no call is made for a second, and no beat is due while nothing is raised."""
+    """After a 1011 no call is made for a second, and no heartbeat is due while no votes are raised."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.restart_subsystem(fatal=True)

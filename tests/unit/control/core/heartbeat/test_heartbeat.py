@@ -20,7 +20,7 @@ SECOND_US = 1_000_000
 
 @pytest.mark.parametrize("state", State)
 def test_only_raised_votes_are_due(state: State) -> None:
-    """Raised votes are due an interval after the session's last call; votes in any other state are never due."""
+    """Raised votes are due one interval after the session's last call; other votes are never due."""
     assert due_us(state, 5, 100) == (105 if state is State.RAISED else None)
 
 
@@ -37,7 +37,7 @@ def test_only_raised_votes_are_due(state: State) -> None:
     ],
 )
 def test_the_next_look_is_when_the_next_votes_are_due(dues_us: tuple[int, ...], look_us: int | None) -> None:
-    """Votes that are due by 1000 are cast then, and are due again 100 us later."""
+    """Votes that are due by 1000 are sent then, and are due again 100 us later."""
     assert next_look_us(dues_us, 1000, 100) == look_us
 
 
@@ -75,7 +75,7 @@ def test_what_is_in_force_is_cast_again_every_ten_seconds() -> None:
 
 
 def test_without_a_heartbeat_nothing_is_cast_and_nothing_armed() -> None:
-    """With an interval of 0, a long inference makes only the call that raises, and arms no alarm."""
+    """With an interval of 0, a long inference makes only the calls of its raise, and no alarm is armed."""
     bench = Bench.make(heartbeat_us=0)
     with bench.controller.session("burst").inference():
         bench.time.advance_us(10 * HEARTBEAT_US)
@@ -84,7 +84,7 @@ def test_without_a_heartbeat_nothing_is_cast_and_nothing_armed() -> None:
 
 
 def test_a_call_of_the_session_puts_the_beat_off(bench: Bench) -> None:
-    """The interval counts from the last call of the session itself, whatever the call was for."""
+    """The interval counts from the session's own last call, for whatever purpose it was made."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():
         bench.time.advance_us(6 * SECOND_US)
@@ -111,7 +111,7 @@ def test_one_alarm_serves_every_session(bench: Bench) -> None:
 
 
 def test_what_is_lowered_is_left_alone(bench: Bench) -> None:
-    """An idle session makes no beat; an alarm that finds nothing raised does not arm the next."""
+    """An idle session has no heartbeat; if the alarm finds no raised session, it does not arm the next one."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(BURST_SUSTAIN_US)
@@ -125,7 +125,7 @@ def test_what_is_lowered_is_left_alone(bench: Bench) -> None:
 
 
 def test_isolated_inferences_share_an_alarm(bench: Bench) -> None:
-    """Inferences without a sustain time share one alarm within an interval."""
+    """Inferences without a sustain time use one alarm together, if they come within an interval."""
     asked: list[str] = []
     call_at = bench.time.call_at
     bench.time.call_at = lambda *arguments: asked.append("alarm") or call_at(*arguments)  # type: ignore[func-returns-value,method-assign]
@@ -158,7 +158,7 @@ def test_each_core_has_its_votes_cast_again() -> None:
 
 
 def test_a_beat_is_told_as_a_call_and_as_nothing_else(bench: Bench) -> None:
-    """A beat is recorded as a call only: no transition, and the session's status does not change."""
+    """A heartbeat is reported only as a call: there is no transition, and the session's status does not change."""
     told: list[Event] = []
     session = bench.controller.session("burst")
     with session.inference():
@@ -179,7 +179,7 @@ def test_a_beat_is_told_as_a_call_and_as_nothing_else(bench: Bench) -> None:
 
 
 def test_what_was_doubted_after_init_is_cast_again_as_it_was_sent(bench: Bench) -> None:
-    """The end of INIT forgets what is in force, so the beat sends the last votes again."""
+    """The end of INIT puts all votes in doubt, so the heartbeat sends the last votes again."""
     burst = load_profile("burst")
     assert burst.relax is not None
     profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_init_us=2 * HEARTBEAT_US))

@@ -17,7 +17,7 @@ NOM_PLUS = 112
 
 
 def test_a_beat_keeps_no_inference_waiting(bench: Bench) -> None:
-    """An inference inside the window begins without waiting for a beat that is under way."""
+    """An inference within the sustain time begins without waiting for a heartbeat's call."""
     session = bench.controller.session("burst")
     bench.infer(session)
     begun: list[int] = []
@@ -36,7 +36,7 @@ def test_a_beat_keeps_no_inference_waiting(bench: Bench) -> None:
 
 
 def test_a_call_that_is_made_while_others_are_cast_again_counts(bench: Bench) -> None:
-    """If the votes were sent after the alarm rang, the beat leaves them alone."""
+    """If the votes were sent after the alarm rang, the heartbeat does not send them again."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     set_power_config = bench.simulated.set_power_config
 
@@ -53,7 +53,7 @@ def test_a_call_that_is_made_while_others_are_cast_again_counts(bench: Bench) ->
 
 
 def test_an_alarm_that_was_taken_back_too_late_does_nothing(bench: Bench) -> None:
-    """The alarm rings while the last session is closed; the next session has an alarm of its own."""
+    """An alarm that rings while the last session is closed does nothing; the next session has its own alarm."""
     first = bench.controller.session("burst")
     with first.inference():
         bench.time.advance_us(HEARTBEAT_US // 2)
@@ -66,7 +66,7 @@ def test_an_alarm_that_was_taken_back_too_late_does_nothing(bench: Bench) -> Non
 
 
 def test_where_no_alarm_can_be_armed_that_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """If no thread can be started, the session works without a beat, and its next raise arms one."""
+    """If no thread can be started, the session works without a heartbeat, and its next raise arms the alarm."""
     call_at = bench.time.call_at
 
     def refuse(deadline_us: int, action: Callable[[], None]) -> int:
