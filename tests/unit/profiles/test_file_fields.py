@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import pytest
 
@@ -11,7 +13,8 @@ from htppower.profiles.file_format import BreakEvenFields, ProfileFields, RelaxF
 
 def test_what_a_file_leaves_out_has_its_default() -> None:
     """A given value is kept, also None; every other field has its declared default."""
-    fields = BreakEvenFields(break_even_us=None, most_us=7)
+    given: dict[str, Any] = {"break_even_us": None, "most_us": 7}
+    fields = BreakEvenFields(**given)
     assert attrs.asdict(fields) == {"break_even_us": None, "least_us": 0, "most_us": 7}
 
 
