@@ -115,22 +115,22 @@ def _stated_alike(sets: list[VoteSet]) -> list[VoteSet]:
 
 def _items(raised: VoteSet, relaxed: VoteSet, released: VoteSet, *, sustain: bool) -> list[dict[str, Any]]:
     done = [INIT_DONE, INFERENCE_DONE]
-    last = item_blocks(released)
-    lowered = item_blocks(relaxed)
+    last = _item_blocks(released)
+    lowered = _item_blocks(relaxed)
     if last == lowered:
         done.append(DEINIT_DONE)
     items: list[dict[str, Any]] = [
         {"graphState": [INIT_START, INFERENCE_START, DEINIT_START], "sustainInferencePerfState": sustain},
         {"graphState": done, "sustainInferencePerfState": sustain},
     ]
-    items[0].update(item_blocks(raised))
+    items[0].update(_item_blocks(raised))
     items[1].update(lowered)
     if last != lowered:
         items.append({"graphState": [DEINIT_DONE], "sustainInferencePerfState": sustain, **last})
     return items
 
 
-def item_blocks(votes: VoteSet) -> dict[str, Any]:
+def _item_blocks(votes: VoteSet) -> dict[str, Any]:
     """Return the blocks of a vote set; for a field that the HVX vote leaves unset, the value that cancels it."""
     hvx = votes.hvx
     blocks: dict[str, Any] = {}
@@ -139,7 +139,7 @@ def item_blocks(votes: VoteSet) -> dict[str, Any]:
     else:
         blocks["dcvsExpControl"] = _dcvs_exp(hvx)
     if votes.hmx_v2 is not None:
-        blocks["hmxControl"] = hmx_block(votes.hmx_v2)
+        blocks["hmxControl"] = _hmx_block(votes.hmx_v2)
     if votes.ceng is not None:
         blocks["cengControl"] = _ceng(votes.ceng)
     if votes.ceng_exp is not None:
@@ -147,7 +147,7 @@ def item_blocks(votes: VoteSet) -> dict[str, Any]:
     return blocks
 
 
-def hmx_block(hmx: HmxV2) -> dict[str, Any]:
+def _hmx_block(hmx: HmxV2) -> dict[str, Any]:
     """Return an ``hmxControl``; 2.47 accepts it only with all its corners."""
     return {"hmxPickDefault": int(hmx.pick_default), "hmxPerfMode": int(hmx.perf_mode), **_corners("hmx", hmx)}
 

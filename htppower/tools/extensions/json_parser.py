@@ -18,7 +18,7 @@ from htppower.tools.extensions.json_nodes import Kind, Member, Node
 DEEPEST_NESTING = 100
 MOST_VALUES = 20_000
 # Each value is looked up by its path of keys: paths of known keys have fewer than 200 characters.
-LONGEST_KEYS = 1_000
+_LONGEST_KEYS = 1_000
 TOO_DEEP = f"nested deeper than {DEEPEST_NESTING} levels"
 
 _SPACES = " \t\n\r"
@@ -175,8 +175,8 @@ def _check_keys(node: Node, length: int) -> None:
     """Refuse a path of keys that is too long; ``length`` is the length of the keys that lead to a value."""
     for member in node.members:
         below = length + len(member.key)
-        if below > LONGEST_KEYS:
-            message = f"the path of keys to this place has more than {LONGEST_KEYS} characters"
+        if below > _LONGEST_KEYS:
+            message = f"the path of keys to this place has more than {_LONGEST_KEYS} characters"
             raise NotJson(member.start, message, "use shorter keys: every known key is much shorter")
         _check_keys(member.node, below)
     for item in node.items:

@@ -52,7 +52,7 @@ def has_statements(text: str) -> bool:
     return _STATEMENT.search(text) is not None
 
 
-def placeholder_in(text: str, start: int, end: int) -> str:
+def _placeholder_in(text: str, start: int, end: int) -> str:
     """Return the placeholder or statement in a part of a template; empty without one."""
     found = _PLACEHOLDER.search(text, start, end) or _STATEMENT.search(text, start, end)
     if found is not None:
@@ -115,7 +115,7 @@ class JsonText:
         """Return the placeholder in a text or a key of a template; empty without a placeholder."""
         if not is_template(self.path) or getattr(node, "kind", Kind.TEXT) is not Kind.TEXT:
             return ""
-        return placeholder_in(self.text, node.start, node.end)
+        return _placeholder_in(self.text, node.start, node.end)
 
     def at(self, keys: KeyPath) -> Node | None:
         """Return the value at a path of keys, list items by their index; None if it does not exist."""

@@ -36,7 +36,7 @@ DEFAULT_PROFILE = "high_performance"
 RELAXED, RELEASED = "relaxed", "released"
 _SILENT = PowerState(RELAXED, "No votes on clocks, and no polling.", VoteSet(rpc_polling_time_us=0))
 # The votes of the vendor's voter for each profile if the file has no value.
-DEFAULT_LATENCY_US = 100
+_DEFAULT_LATENCY_US = 100
 _POLLING = LIMITS[VoteSet, "rpc_polling_time_us"]
 _TIMEOUT = LIMITS[VoteSet, "hmx_timeout_us"]
 
@@ -94,16 +94,17 @@ def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performa
         unused = None if core is None else core.get("custom")
         if unused is not None and _name(core) != "custom":
             remarks.append(Remark(file.place(unused), f"custom with perf_profile {name} is not voted; omitted"))
-    votes = with_process_votes(file, core, votes, remarks, named=not is_custom)
+    votes = _with_process_votes(file, core, votes, remarks, named=not is_custom)
     if not votes:
         says = "the vendor's voter votes an RPC control latency of 100 us for system_settings, too; omitted"
         remarks.append(Remark(place, says))
-    beside = hmx_beside(file, core)
-    if beside is not None:
+    # The votes on the matrix unit next to a profile: none or one.
+    beside = () if core is None else file.of(Section.CORE_HMX, core.at)
+    if beside:
         blocks = Blocks(file)
-        votes = attrs.evolve(votes, hmx_v2=blocks.hmx(beside))
+        votes = attrs.evolve(votes, hmx_v2=blocks.hmx(beside[0]))
         says = "hmxControl next to a profile counts as its raised vote; on x86, where it was measured, it is not sent"
-        remarks += [*blocks.remarks, Remark(file.place(beside.node), says)]
+        remarks += [*blocks.remarks, Remark(file.place(beside[0].node), says)]
     votes = _valid(votes, place, remarks)
     if votes and relax is None:
         relax = Relax(_SILENT, 0, 0)
@@ -193,7 +194,7 @@ def _valid(votes: VoteSet, place: Place, remarks: list[Remark]) -> VoteSet:
     return votes
 
 
-def with_process_votes(
+def _with_process_votes(
     file: ExtensionFile, core: Block | None, votes: VoteSet, remarks: list[Remark], *, named: bool
 ) -> VoteSet:
     """Return the votes of a profile with the core's additional votes, which are sent when the device is created.
@@ -216,7 +217,7 @@ def with_process_votes(
     if not votes and not asks and said["hmx_timeout_us"] is None and said["ddr_perf_mode"] is None:
         return votes  # system_settings: a latency of 0 is not a vote
     if not named or not votes:
-        said = {"rpc_control_latency_us": DEFAULT_LATENCY_US, "rpc_polling_time_us": 0, **_but_none(said)}
+        said = {"rpc_control_latency_us": _DEFAULT_LATENCY_US, "rpc_polling_time_us": 0, **_but_none(said)}
     votes = attrs.evolve(votes, **_but_none(said))
     adaptive_us = stated.number("adaptive_polling_time")
     if adaptive_us and not votes.rpc_polling_time_us:
@@ -277,9 +278,3 @@ class _Stated:
 
     def _node(self, name: str) -> Node | None:
         return None if self._core is None else self._core.get(name)
-
-
-def hmx_beside(file: ExtensionFile, core: Block | None) -> Block | None:
-    """Return the vote on the matrix unit next to a profile, or None."""
-    found = () if core is None else file.of(Section.CORE_HMX, core.at)
-    return found[0] if found else None

@@ -92,7 +92,7 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
         raise ProfileError([found])
     if broken := refusals(file):
         raise ProfileError(broken)
-    left_out = left_out_settings(file)
+    left_out = _left_out_settings(file)
     unread = tuple(_unread(file))
     parts = list(_parts(file, core))
     distinct: dict[tuple[object, ...], tuple[str, str, Performance]] = {}
@@ -203,7 +203,7 @@ def _comment(text: str) -> Iterable[str]:
     return (f"# {line}" for line in textwrap.wrap(printable(text), _WIDTH, subsequent_indent="  "))
 
 
-def left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
+def _left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
     """Return sentences about the settings that do not affect votes: the device of the file, and the rest."""
     of_device, others = [], []
     for block in file.blocks:
