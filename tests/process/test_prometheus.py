@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry, start_http_server
 from support.checkout import ROOT, load_page_code
+from support.inside import backend_of
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
@@ -200,7 +201,7 @@ def test_every_query_of_the_dashboard_has_an_answer(
 ) -> None:
     """Prometheus understands each query, and finds numbers for it."""
     caplog.set_level("CRITICAL", "htppower")
-    simulated = controller._backend
+    simulated = backend_of(controller)
     assert isinstance(simulated, SimulatedHtp)
     registry = CollectorRegistry()
     metrics = PrometheusMetrics(controller, registry)

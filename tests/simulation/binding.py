@@ -16,6 +16,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from simulation.tasks import Lock, SimpleQueue, Timer
+from support.inside import engine_of
 
 from htppower.control import termination
 from htppower.control.core import engine, line, link
@@ -63,12 +64,12 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
 
 def link_of(controller: Any) -> str:
     """Return the link's state, as in the status of a controller, which would take half of a run to make."""
-    return str(controller._engine.recovery.link.state)
+    return str(engine_of(controller).recovery.link.state)
 
 
 def orphans_of(controller: Any) -> set[int]:
     """Return the ids that could not be destroyed, as in the status of a controller."""
-    return set(controller._engine.recovery.orphans)
+    return set(engine_of(controller).recovery.orphans)
 
 
 def remember() -> None:

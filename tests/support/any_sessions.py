@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 from support.bench import Bench
+from support.inside import clients_of, is_restart_unnoticed, phase_of, record_of
 from support.session_profiles import PROFILES
 from support.votes_in_force import CORES, assert_in_force, assert_lowered, assert_restart_noticed, casts, lowered_to
 
@@ -108,7 +109,7 @@ class Sessions(RuleBasedStateMachine):
         phase.__exit__(type(error) if error else None, error, None)
         self.running.remove(running)
         self.last_use_us[session.number] = self.bench.time.now_us
-        self.last_was_deinit[session.number] = isinstance(phase, Preparation) and phase._phase is Phase.DEINIT
+        self.last_was_deinit[session.number] = isinstance(phase, Preparation) and phase_of(phase) is Phase.DEINIT
 
     @rule(pairs=st.lists(st.tuples(sessions, st.sampled_from(PROFILES)), min_size=2, max_size=3))
     def infer_in_threads(self, pairs: list[tuple[Session, str | Profile]]) -> None:
@@ -214,13 +215,13 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def recorded_votes_are_in_force(self) -> None:
         """The ledger has the votes of the simulated HTP, except from a restart until the next call reports it."""
-        if self.bench.simulated._unnoticed:
+        if is_restart_unnoticed(self.bench.simulated):
             return
         status = self.bench.controller.status()
         for session in status.sessions:
             for power_config_id, votes in session.votes.items():
                 if votes:
-                    assert_in_force(self.bench.simulated._clients[power_config_id], votes)
+                    assert_in_force(clients_of(self.bench.simulated)[power_config_id], votes)
         for name in ("rpc_polling_time_us", "rpc_control_latency_us", "adaptive_polling_time_us"):
             known = getattr(status.process, name)
             assert known is None or known == getattr(self.bench.effective(), name)
@@ -228,11 +229,11 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def states_are_what_is_in_force(self) -> None:
         """A raised session has its profile's votes, a lowered session its lowered votes, even after failures."""
-        if self.bench.simulated._unnoticed:
+        if is_restart_unnoticed(self.bench.simulated):
             return
         for session in self.open:
             if session.state is State.RAISED:
-                votes = session._record.plan.raised
+                votes = record_of(session).plan.raised
             elif session.state is State.LOWERED:
                 after_deinit = self.last_was_deinit.get(session.number, False)
                 votes = lowered_to(self.bench, session, after_deinit=after_deinit).without(Option.HMX_V2)
@@ -241,7 +242,7 @@ class Sessions(RuleBasedStateMachine):
             votes = votes.without(*PROCESS_WIDE, *(lost.option for lost in session.degradations))
             # The library may have forgotten an id that has no votes of its own.
             for power_config_id in session.power_config_ids.values() if votes else ():
-                assert_in_force(self.bench.simulated._clients[power_config_id], votes)
+                assert_in_force(clients_of(self.bench.simulated)[power_config_id], votes)
 
     @invariant()
     def running_phases_are_raised(self) -> None:

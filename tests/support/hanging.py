@@ -11,7 +11,6 @@ from htppower.backends import SimulatedHtp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.line import Line
     from htppower.votes.vote_set import VoteSet
 
 WAIT_S = 30
@@ -23,11 +22,6 @@ def until(holds: Callable[[], object]) -> None:
     while not holds():
         assert time.monotonic() < end_s
         time.sleep(0)
-
-
-def is_free(line: Line) -> bool:
-    """Return whether no thread holds a line."""
-    return line._holder is None
 
 
 class Hang:

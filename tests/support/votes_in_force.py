@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support.inside import is_restart_unnoticed
 from support.session_profiles import BY_NAME
 
 from htppower import Session, State
@@ -55,7 +56,7 @@ def assert_restart_noticed(bench: Bench, session: Session) -> None:
     with session.inference():
         bench.simulated.restart_subsystem()
         bench.time.advance_us(2 * DEFAULT_HEARTBEAT_US)
-        assert not (session.state is State.RAISED and bench.simulated._unnoticed)
+        assert not (session.state is State.RAISED and is_restart_unnoticed(bench.simulated))
 
 
 def casts(session: Session) -> bool:

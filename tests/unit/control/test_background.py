@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 from support.bench import Bench
+from support.inside import gate_of, record_of
 
 from htppower import Lowering, Profile, State, load_profile
 from htppower.events import Cause, Transition, Trigger
@@ -43,8 +44,8 @@ def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: 
     session = bench.controller.session("burst")
     with session.inference():
         pass
-    session._record.gate.sustain.end()
-    bench.controller._home.settle(session._record, Cause.SUSTAIN_EXPIRED)
+    gate_of(session).sustain.end()
+    record_of(session).home.settle(record_of(session), Cause.SUSTAIN_EXPIRED)
     last = bench.events[-1]
     assert isinstance(last, Transition)
     assert (last.trigger, last.cause, last.late_us) == (Trigger.LOWER, Cause.SUSTAIN_EXPIRED, None)

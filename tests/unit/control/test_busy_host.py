@@ -40,7 +40,7 @@ def test_while_a_call_hangs_a_window_opens_serves_and_ends_late_rather_than_earl
             bench.simulated.delay_calls(1, "setPowerConfig")
             voting.start()
             assert gate.entered.wait(WAIT_S)
-        assert camera._record.gate.counts()[2] == BURST_SUSTAIN_US
+        assert bench.controller.status().sessions[0].sustained_until_us == BURST_SUSTAIN_US
         for _ in range(INFERENCES):
             with camera.inference():
                 assert bench.effective().core_target == MAX_CORNER

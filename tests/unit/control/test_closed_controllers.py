@@ -6,11 +6,10 @@ import gc
 import itertools
 import sys
 import tracemalloc
-import weakref
-from typing import Any
 
 import pytest
 from support.hanging import until
+from support.inside import call_as_forked, collectable_parts, fork_calls
 
 from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp, forks
@@ -62,9 +61,7 @@ def test_a_closed_controller_leaves_no_objects_and_no_threads() -> None:
     """In real time, too, all its parts are collected once its threads have ended."""
     controller = VoteController("simulated", handle_sigterm=False)
     _use(controller)
-    parts: list[weakref.ref[Any]] = [
-        weakref.ref(part) for part in (controller, controller._time, controller._backend, controller._process_exit)
-    ]
+    parts = list(collectable_parts(controller))
     del controller
 
     def is_gone() -> bool:
@@ -85,11 +82,11 @@ class _Concerned:
 def test_what_is_called_in_forked_children_is_forgotten_with_its_object() -> None:
     """Living objects are called in order, and the entry of a collected object is removed."""
     called: list[object] = []
-    before = len(forks._CALLS)
+    before = len(fork_calls())
     first, dropped, last = (_Concerned(called) for _ in range(3))
     for each in (first, dropped, last):
         forks.call_in_forked_children(_Concerned.note, each)
     del dropped, each
-    assert len(forks._CALLS) == before + 2
-    forks._call_all()
+    assert len(fork_calls()) == before + 2
+    call_as_forked()
     assert called == [first, last]

@@ -10,6 +10,7 @@ import attrs
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from support.hanging import WAIT_S, HangingHtp, until
+from support.inside import is_ended
 
 from htppower import CloseTimedOut, HtpPowerError, SessionClosed, State, VoteController, VoteRejected
 from htppower.subscribers.prometheus import PrometheusMetrics
@@ -138,7 +139,7 @@ def test_closing_again_goes_on_with_what_is_left(host: Host) -> None:
     give_up(host.controller)
     hang.let_go.set()
     host.controller.close(timeout_s=WAIT_S)
-    assert host.controller._ending.ended
+    assert is_ended(host.controller)
 
 
 def test_closing_again_and_again_uses_up_no_threads(host: Host) -> None:
@@ -184,7 +185,7 @@ def test_what_a_controller_does_after_its_sessions_is_given_up_too(host: Host) -
     assert error.sessions == ()
     hang.let_go.set()
     host.controller.close()
-    assert host.controller._ending.ended
+    assert is_ended(host.controller)
 
 
 def test_the_first_failure_of_the_others_is_the_cause() -> None:

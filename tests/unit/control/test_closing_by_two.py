@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.hanging import WAIT_S, HangingHtp, on_a_thread
+from support.inside import is_ended
 
 from htppower import CloseTimedOut, State, VoteController
 from htppower.backends import SimulatedHtp
@@ -76,13 +77,13 @@ def test_a_close_waits_for_an_id_that_is_being_destroyed(first: str) -> None:
     assert hang.begun.wait(WAIT_S)
     threads[1].start()
     threads[1].join(MOMENT_S)
-    assert not controller._ending.ended
+    assert not is_ended(controller)
     hang.let_go.set()
     for thread in threads:
         thread.join(WAIT_S)
         assert not thread.is_alive()
     assert [event.function for event in told] == ["destroyPowerConfigId"]
-    assert (controller._ending.ended, htp.power_config_ids) == (True, ())
+    assert (is_ended(controller), htp.power_config_ids) == (True, ())
 
 
 def test_a_signal_handler_that_closes_in_the_middle_of_a_close_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,9 +96,9 @@ def test_a_signal_handler_that_closes_in_the_middle_of_a_close_ends_nothing(monk
     def interrupted(power_config_id: int) -> None:
         destroy(power_config_id)
         controller.close()
-        ended.append(controller._ending.ended)
+        ended.append(is_ended(controller))
 
     monkeypatch.setattr(htp, "destroy_power_config_id", interrupted)
     controller.close()
-    assert (ended, controller._ending.ended, session.state) == ([False], True, State.DESTROYED)
+    assert (ended, is_ended(controller), session.state) == ([False], True, State.DESTROYED)
     assert htp.power_config_ids == ()

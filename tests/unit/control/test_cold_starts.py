@@ -30,7 +30,6 @@ def counts(bench: Bench) -> tuple[int, int]:
 def slow_bench(call_us: int) -> Bench:
     """Return a bench whose votes take this time."""
     bench = Bench.make()
-    bench.simulated._sleep = bench.time.sleep
     bench.simulated.delay_calls(call_us, "setPowerConfig")
     return bench
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import MAX_CORNER, Bench
+from support.inside import engine_of, gate_of
 
 from htppower import State, ThermalCap
 from htppower.control.core.line import Urgency
@@ -47,10 +48,10 @@ def collect_under_locks(session: Session, bench: Bench) -> None:
     """Collect garbage while this thread holds the line and the session's gate."""
 
     def step() -> None:
-        with session._record.gate.lock:
+        with gate_of(session).lock:
             gc.collect()
 
-    bench.controller._engine.line.run(step, Urgency.LOWER)
+    engine_of(bench.controller).line.run(step, Urgency.LOWER)
 
 
 def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp_path: Path) -> None:
@@ -71,10 +72,10 @@ def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp
     ("what", "given_up"),
     [
         (lambda bench, session: session.inference(), lambda bench, session: session.in_flight == 0),
-        (lambda bench, session: session.init(), lambda bench, session: session._record.gate.tokens.preparing == ()),
+        (lambda bench, session: session.init(), lambda bench, session: gate_of(session).tokens.preparing == ()),
         (
             lambda bench, session: session.hold("balanced", reason="test"),
-            lambda bench, session: not session._record.holds,
+            lambda bench, session: not bench.controller.status().sessions[0].holds,
         ),
         (
             lambda bench, session: bench.controller.cap("balanced", reason="test"),
@@ -160,7 +161,7 @@ def test_the_votes_of_a_collected_inference_come_down() -> None:
         (lambda bench, session: session.begin().end, lambda bench, session: session.in_flight == 0),
         (
             lambda bench, session: session.hold("balanced", reason="test", timeout_us=10**9).release,
-            lambda bench, session: not session._record.holds,
+            lambda bench, session: not bench.controller.status().sessions[0].holds,
         ),
         (
             lambda bench, session: bench.controller.cap("balanced", reason="test").lift,

@@ -149,8 +149,8 @@ def test_closed_sessions_leave_nothing_in_the_ledger(bench: Bench) -> None:
     for _ in range(20):
         with bench.controller.session("burst") as session:
             bench.infer(session)
-        assert session._record.ledgers == {}
-    assert bench.controller._registry.sessions == {}
+        assert session.power_config_ids == {}
+    assert bench.controller.status().sessions == ()
     assert bench.time.alarms == 0
 
 

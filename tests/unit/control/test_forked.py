@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.hanging import Hang
+from support.inside import engine_of, switch
 
 from htppower import VoteController
 from htppower.control.caps.switched_cap import SwitchedCap
@@ -36,7 +37,7 @@ def test_what_needs_a_thread_returns_in_a_forked_child() -> None:
         session, other = controller.session("high_performance"), controller.session("burst")
         asyncio.run(_infer(session))
         ticket, hang = other.begin(timeout_us=60_000_000), Hang()
-        thread = threading.Thread(target=controller._engine.line.run, args=(hang, Urgency.RAISE))
+        thread = threading.Thread(target=engine_of(controller).line.run, args=(hang, Urgency.RAISE))
         thread.start()
         assert hang.begun.wait(HANGS_S)
         told = _in_a_child(
@@ -103,7 +104,7 @@ def test_what_a_controller_has_besides_returns_in_a_forked_child(tmp_path: Path)
         recording = controller.record(tmp_path / "trace.json")
         cap = _Cap(controller, "balanced")
         cap.ends = held.acquire
-        cap._switch("a test")
+        switch(cap, "a test")
         assert recording.flush()
         unsubscribe = controller.subscribe(print)
         with held:

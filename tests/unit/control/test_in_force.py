@@ -9,6 +9,7 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.inside import clients_of
 
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.backends.simulated.clocks import NO_WISH_US, Client
@@ -114,7 +115,7 @@ def test_what_is_told_to_be_in_force_is(steps: list[tuple[str, int, VoteSet]]) -
         rig.step(*step)
         effective = rig.simulated.effective()
         for power_config_id in rig.ids:
-            votes, client = rig.in_force.votes(power_config_id), rig.simulated._clients[power_config_id]
+            votes, client = rig.in_force.votes(power_config_id), clients_of(rig.simulated)[power_config_id]
             if votes.dcvs_v3 is not None:
                 assert of_hvx(votes.dcvs_v3).items() <= of_client(client).items()
             if votes.hmx_v2 is not None:
@@ -136,7 +137,7 @@ def test_all_that_is_in_force_is_told(steps: list[tuple[int, DcvsV3, VoteSet]]) 
     untouched = of_client(Client(0, 0))
     effective = rig.simulated.effective()
     for power_config_id in rig.ids:
-        votes, client = rig.in_force.votes(power_config_id), rig.simulated._clients[power_config_id]
+        votes, client = rig.in_force.votes(power_config_id), clients_of(rig.simulated)[power_config_id]
         told = {} if votes.dcvs_v3 is None else of_hvx(votes.dcvs_v3)
         assert {**untouched, **told} == of_client(client)
         assert (votes.hmx_v2 in (None, HMX_DEFAULT)) == (client.explicit_hmx is None)

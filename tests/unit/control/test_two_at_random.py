@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 from support.bench import Bench, voting
+from support.inside import engine_of, is_ended
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
@@ -83,7 +84,7 @@ class Run:
         votes = [session.profile.votes for session, _ in self.running]
         assert [session.state for session, _ in self.running] == [State.RAISED] * len(votes)
         found = self.bench.effective()
-        lacking = self.controllers[0]._engine.missing.options
+        lacking = engine_of(self.controllers[0]).missing.options
         if Option.RPC_POLLING_TIME not in lacking:
             assert found.rpc_polling_time_us == max((each.rpc_polling_time_us or 0 for each in votes), default=0)
         latencies_us = [us for each in votes if (us := each.rpc_control_latency_us)]
@@ -152,7 +153,7 @@ class Run:
     def close(self, controller: VoteController) -> None:
         """Close a controller, even if calls fail."""
         controller.close()
-        assert controller._ending.ended
+        assert is_ended(controller)
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -162,7 +163,7 @@ def test_whatever_two_controllers_do(seed: int) -> None:
     for _ in range(STEPS):
         run.step()
     run.check()
-    lacking = run.controllers[0]._engine.missing.options
+    lacking = engine_of(run.controllers[0]).missing.options
     before = len(run.bench.recorder.calls)
     for controller in run.controllers:
         run.close(controller)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.bench import Bench, voting
 from support.hanging import WAIT_S, HangingHtp, until
+from support.inside import is_ended
 from support.second_controller import polling_us, second_on, settings_sent
 
 from htppower import State, VoteController
@@ -85,7 +86,7 @@ def test_an_id_that_one_could_not_destroy_is_destroyed_by_the_back_off_of_both(b
     theirs.close()
     assert bench.controller.status().orphans == other.status().orphans == (1,)
     other.close()
-    assert other._ending.ended
+    assert is_ended(other)
     bench.time.advance_us(2 * SECOND_US)
     assert (bench.controller.status().orphans, bench.simulated.power_config_ids) == ((), ())
 

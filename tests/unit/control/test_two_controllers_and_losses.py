@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.bench import MAX_CORNER, Bench
-from support.second_controller import polling_us
+from support.second_controller import answer_the_host, polling_us
 
 from htppower import State, VoteController
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
@@ -48,7 +48,7 @@ def test_a_host_that_tells_both_of_a_lost_link_tells_of_one(bench: Bench, other:
     mine, theirs = bench.controller.session("burst"), other.session("burst")
     with mine.inference(), theirs.inference():
         bench.simulated.restart_subsystem()
-        bench.simulated._restarted = False  # The answer to a call of the host.
+        answer_the_host(bench)
         bench.controller.link_lost(SYSTEM_COMMUNICATION)
         bench.time.advance_us(1)
         assert (mine.state, theirs.state, polling_us(bench)) == (State.RAISED, State.RAISED, 9999)
@@ -79,7 +79,7 @@ def test_a_host_may_tell_one_that_has_no_sessions(bench: Bench, other: VoteContr
     mine = bench.controller.session("burst")
     with mine.inference():
         bench.simulated.restart_subsystem()
-        bench.simulated._restarted = False
+        answer_the_host(bench)
         other.link_lost(SYSTEM_COMMUNICATION)
         bench.time.advance_us(1)
         assert (mine.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)

@@ -83,11 +83,12 @@ def test_a_model_that_is_dropped_with_an_async_run_pending(bench: Bench) -> None
     dropped = threading.Event()
     answer = Answer(dropped)
     model: Any = VotingSession(on_cpu(), votes)
-    held: Any = VotingSession(Held(votes), votes)
+    never_run = Held(votes)
+    held: Any = VotingSession(never_run, votes)
     model.run_async(None, {"x": X}, answer, None)
     held.run_async(None, {}, lambda *_: None, None)
-    callback = held._session.callbacks[0]
-    del model, held
+    callback = never_run.callbacks[0]
+    del model, held, never_run
     gc.collect()
     dropped.set()
     assert answer.come.wait(WAIT_S)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from prometheus_client import generate_latest
+from support.inside import subscription_count, unsubscribe
 from support.scraped import Scraped
 
 from htppower import load_profile
+from htppower.control.phases.blocks import Phases
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.subscribers.snapshot import session_samples
 
@@ -49,7 +51,7 @@ def test_no_series_stay_behind_and_no_total_goes_back(bench: Bench, scraped: Scr
 def test_a_total_waits_for_events_that_are_under_way(bench: Bench) -> None:
     """If a scrape is faster than the event of a transition, the time in a state still does not fall."""
     scraped = Scraped(bench)
-    scraped.metrics._unsubscribe()
+    unsubscribe(scraped.metrics)
     session = bench.controller.session("burst")
     with session.inference():
         bench.time.advance_us(1_000_000)
@@ -71,13 +73,13 @@ def test_no_counter_of_a_session_falls(bench: Bench, scraped: Scraped, monkeypat
     bench.infer(session)
     bench.time.advance_us(1_000_000)
     scrape()
-    waits = type(session._phases).waits
+    waits = Phases.waits
 
     def wait(*given: Any) -> int:
         scrape()
         return waits(*given)
 
-    monkeypatch.setattr(type(session._phases), "waits", wait)
+    monkeypatch.setattr(Phases, "waits", wait)
     bench.infer(session)
     scrape()
     assert seen == sorted(seen, key=lambda value: value or 0)
@@ -145,10 +147,10 @@ def test_a_scrape_and_an_event_do_not_wait_for_each_other(bench: Bench, scraped:
 def test_close_takes_everything_back(bench: Bench) -> None:
     """``close`` empties the registry, also twice; a second set of metrics in a registry is refused."""
     scraped = Scraped(bench)
-    subscribed = len(bench.controller._events._subscriptions)
+    subscribed = subscription_count(bench.controller)
     with pytest.raises(ValueError, match="already"):
         PrometheusMetrics(bench.controller, scraped.registry)
-    assert len(bench.controller._events._subscriptions) == subscribed
+    assert subscription_count(bench.controller) == subscribed
     scraped.metrics.close()
     scraped.metrics.close()
     assert generate_latest(scraped.registry) == b""

@@ -11,7 +11,8 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hanging import WAIT_S, Hang, is_free, until
+from support.hanging import WAIT_S, Hang, until
+from support.inside import is_free
 
 from htppower.control.core import line as line_page
 from htppower.control.core.line import MOST_OVERTAKING, Line, Request, Urgency

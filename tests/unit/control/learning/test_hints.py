@@ -7,6 +7,7 @@ import random
 import attrs
 import pytest
 from support.bench import Bench
+from support.inside import gate_of, phases_of
 from support.learning import learning, relaxing
 
 from htppower.control.gate.sustain_timer import NO_DEADLINE
@@ -23,7 +24,7 @@ def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.Monk
     session = bench.controller.session("burst")
     session.expect(every_us=PERIOD_US)
     bench.infer(session)
-    gate = session._record.gate
+    gate = gate_of(session)
     assert gate.sustain.covered
     monkeypatch.setattr(type(gate.learning), "begin_gap", lambda *_: pytest.fail("a gap was looked at"))
     for _ in range(5):
@@ -41,8 +42,8 @@ def test_the_time_that_a_hint_has_chosen_ends_with_its_gap() -> None:
     session.expect(in_us=500_000)
     bench.time.advance_us(500_000)
     with session.inference():
-        waiting = session._record.gate.token()
-    session._phases.soon(session._phases.not_begun, waiting)
+        waiting = gate_of(session).token()
+    phases_of(session).soon(phases_of(session).not_begun, waiting)
     learnt = bench.controller.status().sessions[0].learnt
     assert learnt is not None
     learnt_us = learnt.time_out_us
@@ -203,7 +204,7 @@ def test_a_hint_that_is_none() -> None:
         session.expect(every_us=0)
     session.expect(every_us=10_000)
     session.expect()
-    parts = session._record.gate.learning
+    parts = gate_of(session).learning
     assert parts is not None
     assert not parts.ahead.prediction.hinted
 
@@ -223,6 +224,6 @@ def test_no_lowering_is_late_for_a_sustain_that_was_ended(bench: Bench, in_us: i
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
     session.expect(in_us=in_us)
-    gate = session._record.gate
+    gate = gate_of(session)
     gate.use_plan(gate.plan, ends_sustain=True)
     assert gate.sustain.deadline_us == NO_DEADLINE

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import Bench
+from support.inside import add_learnt, worker_of
 from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
 from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Learnt
@@ -140,12 +141,12 @@ def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
     learner = make_learner(BREAK_EVEN)
     learner.learn(1_000_000, waited=True)
     early, late = (Entry(owner, "burst", False, BREAK_EVEN, learner.state()) for owner in "ab")
-    kept._add([early])
+    add_learnt(kept, [early])
     kept.flush(0)
     assert begun.wait(20)
-    kept._add([late])
+    add_learnt(kept, [late])
     kept.close()
-    worker = kept._background._worker
+    worker = worker_of(kept)
     goes_on.set()
     assert worker.flush(20)
     time.close()

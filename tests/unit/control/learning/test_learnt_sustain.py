@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import Bench
+from support.inside import gate_of
 from support.learning import learning, relaxing
 
+from htppower.control.time.locks import is_held
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
@@ -185,7 +187,7 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     """The numbers of the event are read under the lock of the gate, so they belong together."""
     bench, held = Bench.make(), list[bool]()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
-    parts = session._record.gate.learning
+    parts = gate_of(session).learning
     assert parts is not None
     learner = parts.gaps.learners.current
     assert learner is not None
@@ -193,7 +195,7 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     savings = kind.savings
 
     def noted(learner: Learner) -> Savings:
-        held.append(session._record.gate.lock._is_owned())
+        held.append(is_held(gate_of(session).lock))
         return savings(learner)
 
     monkeypatch.setattr(kind, "savings", noted)
@@ -226,5 +228,5 @@ def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=300_000))
     bench.infer(session)
-    assert session._record.gate.learning is None
+    assert gate_of(session).learning is None
     assert bench.controller.status().sessions[0].learnt is None

@@ -6,6 +6,7 @@ import gc
 
 import pytest
 from support.bench import Bench
+from support.inside import gate_of
 from support.learning import relaxing
 
 LEAD_US = 5_000
@@ -38,7 +39,7 @@ def test_an_inference_that_waits_as_init_begins_hides_no_saved_call() -> None:
     """If an inference waits while INIT begins, ``begun`` still counts the others as before."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
-    gate = session._record.gate
+    gate = gate_of(session)
     assert gate.learning is not None
     bench.infer(session)
     session.expect(in_us=50_000)

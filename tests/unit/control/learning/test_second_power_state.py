@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import Bench
+from support.inside import session_of
 from support.two_steps import AFTER_US, SUSTAIN_US, in_two_steps, released, triggers
 
 from htppower.control.core.session_record import SessionRecord
@@ -109,7 +110,7 @@ def test_plans_and_transitions_are_taken_in_under_the_line(monkeypatch: pytest.M
         wrapped: Callable[..., None] = getattr(Gate, name)
 
         def note(gate: Gate, change: Any, **ends: bool) -> None:
-            session = gate._session
+            session = session_of(gate)
             assert isinstance(session, SessionRecord)
             held[name].add(session.home.engine.line.is_held)
             wrapped(gate, change, **ends)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.bench import MAX_CORNER, Bench
 from support.hanging import WAIT_S, Hang, until
+from support.inside import call_soon, drain, run_on_the_worker
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.control.core.line import Urgency
 from htppower.events import Transition, Trigger
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_a_session_that_ctrl_c_keeps_from_its_host_is_closed() -> None:
     """Ctrl-C interrupts the opening while the worker is busy; the worker closes the session when it gets to it."""
     htp, hang = SimulatedHtp(arch=75), Hang()
     with VoteController(htp, handle_sigterm=False) as controller:
-        controller._engine.submit(hang, Urgency.RAISE)
+        run_on_the_worker(controller, hang)
         assert hang.begun.wait(WAIT_S)
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
@@ -102,7 +102,7 @@ def test_a_session_that_ctrl_c_keeps_from_its_host_is_closed() -> None:
             controller.session("burst")
         timer.join()
         gc.collect()
-        controller._time.call_soon(hang.let_go.set)
+        call_soon(controller, hang.let_go.set)
         assert hang.ended.wait(WAIT_S)
-        controller._engine.run(lambda: None, Urgency.HEARTBEAT)
+        assert drain(controller)
         until(lambda: not controller.status().sessions and not htp.power_config_ids)

@@ -7,9 +7,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.inside import gate_of
 
 from htppower import HtpPowerError, PhaseMisuse, State
 from htppower.control.phases.blocks import Inference
+from htppower.control.time.locks import is_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +97,7 @@ class _Between:
             return None
         if event == "line":
             self._line -= 1
-            if self._line == 0 and not self._lock._is_owned():
+            if self._line == 0 and not is_held(self._lock):
                 self.came = True
                 sys.settrace(None)
                 self._call()
@@ -118,7 +120,7 @@ def test_two_threads_that_end_one_inference_end_no_other(bench: Bench) -> None:
             except PhaseMisuse as error:
                 refused.append(error)
 
-        between = _Between(Inference.__exit__.__code__, line, end, session._record.gate.lock)
+        between = _Between(Inference.__exit__.__code__, line, end, gate_of(session).lock)
         before = sys.gettrace()
         sys.settrace(between)
         try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import BURST_SUSTAIN_US, Bench
+from support.inside import record_of
 
 from htppower import SessionClosed, State, VoteRejected
 
@@ -67,7 +68,7 @@ def test_a_ticket_that_is_collected_has_ended(bench: Bench, how: str) -> None:
     del kept
     gc.collect()
     assert shown(bench) == ()
-    assert not session._record.tickets
+    assert not record_of(session).tickets
     bench.time.advance_us(0)
     assert (session.in_flight, session.state) == (0, State.LOWERED)
     bench.time.advance_us(SECOND_US)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.checkout import DATA
+from support.inside import aggregated, forget_computed, ledger_complete
 from support.shipped import shipped_folder
 
 from htppower.control.core.caster import Caster
@@ -15,7 +16,7 @@ from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.recovery import Recovery
 from htppower.control.gate.gate import Gate
 from htppower.control.ledger import ledger
-from htppower.control.ledger.process_settings import ProcessSettings, _aggregated
+from htppower.control.ledger.process_settings import ProcessSettings
 from htppower.events import Cause, Phase
 from htppower.tools.review.vote_tests.compare import run_tests
 from htppower.tools.review.vote_tests.files import load_tests
@@ -91,7 +92,7 @@ def everything_is_sent(patch: Patch) -> None:
         self._set(session, ledger, ledger.carrying(whole))
 
     patch.setattr(Caster, "_cast_on", cast_on)
-    patch.setattr(ProcessSettings, "difference", lambda self: _aggregated(tuple(self._wishes)))
+    patch.setattr(ProcessSettings, "difference", lambda self: aggregated(tuple(self._wishes)))
 
 
 def never_taken_back(option: Option) -> Callable[[Patch], None]:
@@ -107,7 +108,7 @@ def never_taken_back(option: Option) -> Callable[[Patch], None]:
 
 def never_cleared(field: str) -> Callable[[Patch], None]:
     """Return a mistake that never clears a field of an earlier HVX vote."""
-    complete = ledger._complete
+    complete = ledger_complete()
 
     def apply(patch: Patch) -> None:
         def leaving(option: Option, value: Any, earlier: Any, known: bool) -> Any:
@@ -202,17 +203,9 @@ WRONG = [
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
     """Clear the caches of the ledger before and after each test."""
-    _forget_computed()
+    forget_computed()
     yield
-    _forget_computed()
-
-
-def _forget_computed() -> None:
-    for computed in (
-        *(ledger._difference, ledger._sending, ledger._sent),
-        *(ledger._carrying, ledger._carrying_difference),
-    ):
-        computed.cache_clear()
+    forget_computed()
 
 
 @pytest.fixture(scope="module")

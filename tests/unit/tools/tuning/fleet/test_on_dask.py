@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 import pytest
 from support.fleets import write_fleet
+from support.inside import ended_chunks
 
 from htppower.tools.tuning.fleet import on_dask
 from htppower.tools.tuning.fleet.chunks import Chunks
@@ -180,7 +181,7 @@ def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch
     told: list[str] = []
     client: Any = type("Client", (), {"nthreads": lambda _: threads.pop(0)})()
     under_way: Any = {"future": []}
-    assert on_dask._done(client, under_way, told.append) == ["future"]
+    assert ended_chunks(client, under_way, told.append) == ["future"]
     assert told == ["the cluster has no worker: waiting for a worker"]
     assert threads == []
 
