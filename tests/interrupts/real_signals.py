@@ -19,14 +19,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from support.inside import engine_of
-
 if __name__ == "__main__":
     TESTS = Path(__file__).resolve().parents[1]
     sys.path[:1] = [str(TESTS)]
 
 from support.bench import SVS
-from support.inside import is_free
+from support.inside import engine_of, is_free
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp

@@ -75,7 +75,7 @@ def caught(
     """Run the simulation on a copy until it finds something. Without a mutation, ``drawn`` and ``seed`` are its own."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
-        for name in ("htppower", "profiles", "tests/simulation"):
+        for name in ("htppower", "profiles", "tests/simulation", "tests/support"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         if mutation is not None:
             drawn, seed = mutation.drawn, mutation.seed

@@ -1,17 +1,22 @@
-"""An end without a begin, and a second begin, raise PhaseMisuse and change nothing."""
+"""A phase object that is used wrongly, or by several threads: PhaseMisuse changes nothing, and later uses are right."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.hanging import WAIT_S, HangingHtp, until
 from support.inside import gate_of
 
-from htppower import HtpPowerError, PhaseMisuse, State
+from htppower import HtpPowerError, PhaseMisuse, State, VoteController, VoteRejected
 from htppower.control.phases.blocks import Inference
 from htppower.control.time.locks import is_held
+from htppower.testing import VirtualTime
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,3 +137,32 @@ def test_two_threads_that_end_one_inference_end_no_other(bench: Bench) -> None:
         others.__exit__(*_NO_ERROR)
         assert session.in_flight == 0
     assert sum(came) > 3
+
+
+def test_a_lowering_that_fails_leaves_the_next_use_of_the_object_alone() -> None:
+    """A thread begins the inference again while another thread still lowers after its end: it runs, raised."""
+    htp = HangingHtp()
+    controller = VoteController(htp, time=VirtualTime(), on_error="raise", handle_sigterm=False, heartbeat_us=0)
+    session = controller.session("high_performance")
+    (power_config_id,) = session.power_config_ids.values()
+    inference = session.inference()
+    inference.__enter__()
+    hang = htp.hang_next("setPowerConfig", power_config_id)
+    htp.fail_next(FAILED)
+
+    def end() -> None:
+        with contextlib.suppress(VoteRejected):
+            inference.__exit__(None, None, None)
+
+    threads = [threading.Thread(target=action, daemon=True) for action in (end, inference.__enter__)]
+    threads[0].start()
+    assert hang.begun.wait(WAIT_S)
+    threads[1].start()
+    until(lambda: session.in_flight == 1)
+    hang.let_go.set()
+    for thread in threads:
+        thread.join(WAIT_S)
+    assert (session.in_flight, session.state) == (1, State.RAISED)
+    inference.__exit__(None, None, None)
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
+    controller.close()

@@ -115,3 +115,21 @@ def test_an_inference_that_begins_as_no_timer_can_be_armed_keeps_its_votes(monke
     bench.time.advance_us(HOUR_US)
     assert session.state is State.RAISED
     running.__exit__(None, None, None)
+
+
+def test_a_timer_that_can_not_be_armed_lowers_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    """If no alarm can be armed, votes are lowered at the end of the inference, and the failure is logged."""
+
+    class Broken(VirtualTime):
+        def call_at(self, deadline_us: int, action: object) -> int:
+            raise RuntimeError("can't start new thread")
+
+    time = Broken()
+    simulated = SimulatedHtp(arch=75)
+    controller = VoteController(simulated, time=time, handle_sigterm=False)
+    session = controller.session("burst")
+    with session.inference():
+        assert session.state is State.RAISED
+    assert session.state is State.LOWERED
+    assert "no timer" in caplog.text
+    controller.close()
