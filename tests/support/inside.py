@@ -16,7 +16,9 @@ from htppower.control.core.line import Urgency
 from htppower.control.ledger import ledger, process_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, MutableMapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+
+    import pytest
 
     from htppower import Session, VoteController
     from htppower.backends import QnnHtp, SimulatedHtp
@@ -41,9 +43,21 @@ if TYPE_CHECKING:
     from htppower.subscribers.multiprocess import StatusFiles
     from htppower.subscribers.prometheus import PrometheusMetrics
     from htppower.testing import VirtualTime
+    from htppower.tools.tuning.choices import Choice
+    from htppower.tools.tuning.session_advice import Aim, SessionAdvice
     from htppower.votes.vote_set import VoteSet
 
 LONG_S = 30
+
+
+def patch_private(patch: pytest.MonkeyPatch, owner: Any, **names: Any) -> None:
+    """Replace private names, given without the underscore, of a module or class, until the patch is undone.
+
+    These are limits that a test can't reach at their real size, and steps of a function that a test makes fail. A host
+    has no use for either.
+    """
+    for name, value in names.items():
+        patch.setattr(owner, f"_{name}", value)
 
 
 # Sessions and their phases.
@@ -264,6 +278,20 @@ def ended_chunks(client: Any, under_way: dict[Any, Any], tell: Callable[[str], N
     from htppower.tools.tuning.fleet import on_dask  # noqa: PLC0415 - Dask may be missing
 
     return on_dask._done(client, under_way, tell)
+
+
+def mutant_values() -> Mapping[Any, tuple[Any, ...]]:
+    """Return the values that mutants of a profile have, for each field: there are no others worth a test."""
+    from htppower.tools.review.vote_tests import mutants  # noqa: PLC0415 - the simulation does not need it
+
+    return mutants._VALUES
+
+
+def kept_choices(advice: SessionAdvice, aim: Aim, most: int) -> list[Choice]:
+    """Return the choices that are combined over sessions: a test compares the result with trying each combination."""
+    from htppower.tools.tuning import shared  # noqa: PLC0415 - numpy may be missing
+
+    return shared._kept(advice, aim, most)
 
 
 # Subscribers.

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from support.spans import Exported, said, times_us
 
 from htppower.events import Event, HoldBegan
-from htppower.subscribers.opentelemetry import _Spans, subscribe
+from htppower.subscribers.opentelemetry import subscribe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,10 +25,12 @@ class _Lossy:
     def __init__(self, bench: Bench) -> None:
         self.losing = False
         self.status = bench.controller.status
+        self.subscriber: Callable[[Event], object] | None = None
         self._subscribe = bench.controller.subscribe
 
     def subscribe(self, subscriber: Callable[[Event], object], *, in_context: bool) -> Callable[[], None]:
         """Subscribe it to the events that are not lost."""
+        self.subscriber = subscriber
 
         def tell(event: Event) -> None:
             if not self.losing:
@@ -68,10 +70,12 @@ def test_a_span_whose_end_was_lost_ends(bench: Bench, *, close: bool) -> None:
 
 def test_an_end_that_is_told_after_a_gap_keeps_its_cause(bench: Bench) -> None:
     """If the end is still in the queue when the gap is found, the span ends with its own time and cause."""
-    exporter, provider, events = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), list[Event]()
+    exporter, provider, lossy = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), _Lossy(bench)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
+    events: list[Event] = []
     bench.controller.subscribe(events.append)
-    spans = _Spans(provider.get_tracer("x"), 0, bench.controller.status)
+    end = subscribe(lossy, provider)  # type: ignore[arg-type]
+    lossy.losing = True
     session = bench.controller.session("burst")
     bench.infer(session)
     session.hold("burst", reason="lost").release()
@@ -79,6 +83,7 @@ def test_an_end_that_is_told_after_a_gap_keeps_its_cause(bench: Bench) -> None:
     session.close()
     for event in events:
         if not isinstance(event, HoldBegan):
-            spans(event)
-    (span,) = Exported(exporter, lambda: None).spans("htppower raised")
+            assert lossy.subscriber is not None
+            lossy.subscriber(event)
+    (span,) = Exported(exporter, end).spans("htppower raised")
     assert said(span)["htppower.end_cause"] == "sustain expired"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.hanging import WAIT_S, HangingHtp
+from support.inside import patch_private
 
 from htppower import PowerProfilesCap, ProfileError, SessionClosed, VoteController
 from htppower.control.caps.power_profiles_cap import CONDITIONS, PowerProfilesStatus, reason_to_cap
@@ -266,8 +267,8 @@ def test_a_bus_that_never_answers_is_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """If a bus accepts the connection but never answers, connecting times out, and one WARNING is logged."""
-    monkeypatch.setattr(system_bus, "_LONGEST_CONNECT_S", 0.02)
-    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.01)
+    patch_private(monkeypatch, system_bus, LONGEST_CONNECT_S=0.02)
+    patch_private(monkeypatch, system_bus, RECONNECT_S=0.01)
     lost, told = threading.Event(), []
 
     def changed(properties: object) -> None:

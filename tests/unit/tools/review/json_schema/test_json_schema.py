@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from support.any_relaxes import relaxes
 from support.checkout import DATA, ROOT, TESTS
+from support.inside import mutant_values
 from support.schemas import VALIDATORS, refused
 from support.shipped import shipped_folder
 
@@ -23,7 +24,6 @@ from htppower.profiles.fields import profile_fields
 from htppower.profiles.strict_yaml import read_document
 from htppower.tools.cli.show import as_yaml
 from htppower.tools.review.json_schema.schema import FILES, json_schema
-from htppower.tools.review.vote_tests.mutants import _VALUES
 
 if TYPE_CHECKING:
     from htppower import Profile, Relax
@@ -118,7 +118,9 @@ def changed(profile: Profile, data: st.DataObject) -> Profile:
     """Return the profile with up to four changed votes."""
     names = [at for at, _ in profile_fields(profile) if at[0] == "votes"]
     for at in data.draw(st.lists(st.sampled_from(names), max_size=4, unique=True)):
-        value: Any = data.draw(st.sampled_from([*_VALUES[at[1:]], *(() if at[-1] == "power_mode" else (None,))]))
+        value: Any = data.draw(
+            st.sampled_from([*mutant_values()[at[1:]], *(() if at[-1] == "power_mode" else (None,))])
+        )
         votes, hvx = profile.votes, profile.votes.dcvs_v3
         if len(at) == 3 and hvx is not None:
             votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(hvx, **{at[-1]: value}))
