@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from decimal import Decimal
 from fractions import Fraction
 
 import attrs
 import pytest
 from support.bench import SVS, Bench
-from support.hanging import WAIT_S, HangingHtp, until
+from support.hanging import WAIT_S, HangingHtp, join, started, until
 from support.inside import companions_of, is_ended
 from support.learning import relaxing
 
@@ -166,14 +165,12 @@ def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() ->
         except SessionClosed as error:
             refused.append(error)
 
-    threads = [threading.Thread(target=each, daemon=True) for each in (opens, controller.close)]
-    threads[0].start()
+    threads = started(opens)
     assert hang.begun.wait(WAIT_S)
-    threads[1].start()
+    threads += started(controller.close)
     until(lambda: ", closed" in repr(controller))
     hang.let_go.set()
-    for thread in threads:
-        thread.join(WAIT_S)
+    join(*threads)
     controller.close()
     assert (len(refused), htp.power_config_ids, is_ended(controller)) == (1, (), True)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.hanging import WAIT_S, HangingHtp, on_a_thread
+from support.hanging import WAIT_S, HangingHtp, join, on_a_thread, started
 from support.inside import is_ended
 
 from htppower import CloseTimedOut, State, VoteController
@@ -72,16 +71,13 @@ def test_a_close_waits_for_an_id_that_is_being_destroyed(first: str) -> None:
     destroys: Callable[[], object] = controller.close
     if first == "the back-off":
         destroys = functools.partial(time.advance_us, 1_000_000)
-    threads = [threading.Thread(target=action, daemon=True) for action in (destroys, controller.close)]
-    threads[0].start()
+    threads = started(destroys)
     assert hang.begun.wait(WAIT_S)
-    threads[1].start()
+    threads += started(controller.close)
     threads[1].join(MOMENT_S)
     assert not is_ended(controller)
     hang.let_go.set()
-    for thread in threads:
-        thread.join(WAIT_S)
-        assert not thread.is_alive()
+    join(*threads)
     assert [event.function for event in told] == ["destroyPowerConfigId"]
     assert (is_ended(controller), htp.power_config_ids) == (True, ())
 

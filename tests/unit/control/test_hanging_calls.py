@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from typing import TYPE_CHECKING
 
 from support.bench import BURST_SUSTAIN_US, MAX_CORNER, Bench
+from support.hanging import WAIT_S, Hang, join, started
 
 from htppower import State
 from htppower.backends import SimulatedHtp
@@ -14,32 +15,18 @@ if TYPE_CHECKING:
     from htppower import Session
 
 INFERENCES = 1_000
-WAIT_S = 10
-
-
-class _Gate:
-    """A native call that waits until it is let go."""
-
-    def __init__(self) -> None:
-        self.entered = threading.Event()
-        self.opened = threading.Event()
-
-    def __call__(self, _seconds: float) -> None:
-        self.entered.set()
-        assert self.opened.wait(WAIT_S)
 
 
 def test_while_a_call_hangs_a_window_opens_serves_and_ends_late_rather_than_early() -> None:
     """A first inference arms the timer, 1,000 more run without a call, and the lowering waits for the hanging call."""
-    gate = _Gate()
-    bench = Bench.make(SimulatedHtp(arch=75, sleep=gate))
+    hang = Hang()
+    bench = Bench.make(SimulatedHtp(arch=75, sleep=hang))
     camera, other = bench.controller.session("burst"), bench.controller.session("high_performance")
-    voting = threading.Thread(target=_infer, args=(other,), daemon=True)
     try:
         with camera.inference():
             bench.simulated.delay_calls(1, "setPowerConfig")
-            voting.start()
-            assert gate.entered.wait(WAIT_S)
+            voting = started(functools.partial(_infer, other))
+            assert hang.begun.wait(WAIT_S)
         assert bench.controller.status().sessions[0].sustained_until_us == BURST_SUSTAIN_US
         for _ in range(INFERENCES):
             with camera.inference():
@@ -50,8 +37,8 @@ def test_while_a_call_hangs_a_window_opens_serves_and_ends_late_rather_than_earl
         assert camera.state is State.RAISED
     finally:
         bench.simulated.delay_calls(0)
-        gate.opened.set()
-    voting.join(WAIT_S)
+        hang.let_go.set()
+    join(*voting)
     assert (camera.state, other.state) == (State.LOWERED, State.LOWERED)
     lowerings = [event.time_us for event in bench.events if event.session == camera.number][-1:]
     assert lowerings == [BURST_SUSTAIN_US]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import attrs
 import pytest
 from support.bench import use_sessions
-from support.hanging import WAIT_S
+from support.hanging import WAIT_S, join, started
 from support.inside import replace_subscriptions, subscriptions_of
 
 import htppower.control.controller
@@ -119,10 +119,9 @@ def test_unsubscribing_delivers_what_came_before(controller: VoteController, blo
     unsubscribe = controller.subscribe(blocked)
     use_sessions(controller, 1)
     assert blocked.entered.wait(WAIT_S)
-    ended = threading.Thread(target=unsubscribe)
-    ended.start()
+    ended = started(unsubscribe)
     blocked.go_on.set()
-    ended.join(WAIT_S)
+    join(*ended)
     assert [event.order for event in blocked.told] == list(range(1, 12))
     use_sessions(controller, 1)
     unsubscribe()

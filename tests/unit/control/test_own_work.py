@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import SVS, Bench
-from support.hanging import WAIT_S, until
+from support.hanging import WAIT_S, join, started, until
 from support.inside import engine_of, gate_of, is_ended, may_hold_a_lock
 
 from htppower import Cap, SessionClosed, State, VoteController
@@ -93,10 +93,7 @@ def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
         try:
             Finalized(action)
             backend.collects = True
-            infers = threading.Thread(target=lambda: first.begin().end())
-            infers.start()
-            infers.join(WAIT_S)
-            assert not infers.is_alive()
+            join(*started(lambda: first.begin().end()))
         finally:
             gc.enable()
         until(ended)
@@ -162,10 +159,7 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
             else:
                 list(session.stream([1, 2], idle_timeout_us=10**9))
 
-    thread = threading.Thread(target=host, daemon=True)
-    thread.start()
-    thread.join(WAIT_S)
-    assert not thread.is_alive()
+    join(*started(host))
     assert closed
     until(lambda: is_ended(controller))
     assert backend.power_config_ids == ()

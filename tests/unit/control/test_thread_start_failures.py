@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from support.bench import Bench
-from support.hanging import WAIT_S, start_no_thread, until
+from support.hanging import WAIT_S, join, start_no_thread, started, until
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp
@@ -103,10 +103,7 @@ def test_an_inference_that_begins_as_no_timer_can_be_armed_keeps_its_votes(monke
 
     def begin_meanwhile(time: VirtualTime, deadline_us: int, action: object) -> object:
         monkeypatch.setattr(VirtualTime, "call_at", call_at)
-        other = threading.Thread(target=running.__enter__)
-        other.start()
-        other.join(WAIT_S)
-        assert not other.is_alive()
+        join(*started(running.__enter__))
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(VirtualTime, "call_at", begin_meanwhile)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import MAX_CORNER, Bench, voting
-from support.hanging import WAIT_S, HangingHtp, until
+from support.hanging import WAIT_S, HangingHtp, join, started, until
 from support.inside import is_ended
 from support.second_controller import answer_the_host, polling_us, second_on, settings_sent
 
@@ -116,16 +116,14 @@ def test_no_call_of_one_overlaps_a_call_of_the_other() -> None:
     hanging, waiting, up = first.session("burst"), second.session("burst"), second.session("burst")
     with up.inference():
         hang = htp.hang_next("setPowerConfig", hanging.power_config_ids[0])
-        threads = [threading.Thread(target=_infer, args=(each,)) for each in (hanging, waiting)]
-        threads[0].start()
+        threads = started(functools.partial(_infer, hanging))
         assert hang.begun.wait(WAIT_S)
-        threads[1].start()
+        threads += started(functools.partial(_infer, waiting))
         until(lambda: waiting.in_flight)
         with up.inference():
             assert (waiting.state, second.status().sessions[1].in_flight) == (State.UNVOTED, 2)
         hang.let_go.set()
-        for thread in threads:
-            thread.join(WAIT_S)
+        join(*threads)
     assert (hanging.state, waiting.state) == (State.RAISED, State.RAISED)
     second.close()
     first.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.bench import Bench
+from support.hanging import join, started
 from support.onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
 
 from htppower import SessionClosed, State
@@ -131,13 +132,11 @@ def test_close_waits_for_async_runs(bench: Bench) -> None:
     held = Held(votes)
     model = VotingSession(held, votes)
     model.run_async(None, {}, lambda *_: None, None)
-    closing = threading.Thread(target=model.close)
-    closing.start()
+    (closing,) = started(model.close)
     closing.join(0.05)
     assert closing.is_alive()
     held.callbacks[0](None, None, "")
-    closing.join(WAIT_S)
-    assert not closing.is_alive()
+    join(closing)
     assert [str(getattr(event, "cause", "")) for event in bench.events][-2:] == ["DE-INIT began", "DE-INIT ended"]
 
 

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.hanging import WAIT_S, HangingHtp
+from support.hanging import WAIT_S, HangingHtp, join, started
 from support.inside import patch_private
 
 from htppower import PowerProfilesCap, ProfileError, SessionClosed, VoteController
@@ -139,12 +139,11 @@ def test_status_waits_for_no_native_call() -> None:
     with session.inference():
         cap = PowerProfilesCap(controller)
         hang = htp.hang_next("setPowerConfig", session.power_config_ids[0])
-        tells = threading.Thread(target=lambda: Watcher.made.tell(profiles("power-saver")))
-        tells.start()
+        tells = started(lambda: Watcher.made.tell(profiles("power-saver")))
         assert hang.begun.wait(WAIT_S)
         heard = cap.status()
         hang.let_go.set()
-        tells.join(WAIT_S)
+        join(*tells)
         assert (heard.active_profile, heard.capped) == ("power-saver", False)
         assert cap.status().capped
     controller.close()

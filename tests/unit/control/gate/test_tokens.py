@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import gc
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 from support.gate_hosts import INIT_US, SUSTAIN_US, Host, collect
+from support.hanging import join, started
 
 from htppower import State
 from htppower.control.gate.tokens import Use
@@ -217,11 +218,7 @@ def test_many_threads_leave_no_count_wrong(host: Host) -> None:
                 host.gate.drop(token)
             del token
 
-    threads = [threading.Thread(target=work, args=(kind,)) for kind in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    join(*started(*(functools.partial(work, kind) for kind in range(8))))
     host.settle()
     assert wrong == []
     assert (host.gate.in_flight, host.gate.use().busy) == (0, False)

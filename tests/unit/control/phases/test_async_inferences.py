@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.gates import LONG_S, VOTES_THREAD, Gate, infer, until
+from support.hanging import join, started
 
 from htppower import PhaseMisuse, SessionClosed, State, VoteRejected
 from htppower.backends import SimulatedHtp
@@ -113,11 +114,7 @@ def test_loops_in_two_threads(gate: Gate) -> None:
         for _ in range(20):
             await asyncio.gather(*(infer(session) for _ in range(5)))
 
-    threads = [threading.Thread(target=asyncio.run, args=(scenario(),)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG_S)
+    join(*started(*[lambda: asyncio.run(scenario())] * 2))
     assert (gate.sets, session.in_flight) == (1, 0)
     gate.time.advance_us(300_000)
     gate.assert_down(session)

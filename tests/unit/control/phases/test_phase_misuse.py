@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.hanging import WAIT_S, HangingHtp, until
+from support.hanging import WAIT_S, HangingHtp, join, started, until
 from support.inside import gate_of
 
 from htppower import HtpPowerError, PhaseMisuse, State, VoteController, VoteRejected
@@ -154,14 +153,12 @@ def test_a_lowering_that_fails_leaves_the_next_use_of_the_object_alone() -> None
         with contextlib.suppress(VoteRejected):
             inference.__exit__(None, None, None)
 
-    threads = [threading.Thread(target=action, daemon=True) for action in (end, inference.__enter__)]
-    threads[0].start()
+    threads = started(end)
     assert hang.begun.wait(WAIT_S)
-    threads[1].start()
+    threads += started(inference.__enter__)
     until(lambda: session.in_flight == 1)
     hang.let_go.set()
-    for thread in threads:
-        thread.join(WAIT_S)
+    join(*threads)
     assert (session.in_flight, session.state) == (1, State.RAISED)
     inference.__exit__(None, None, None)
     assert (session.in_flight, session.state) == (0, State.LOWERED)
