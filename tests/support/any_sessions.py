@@ -15,16 +15,21 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 from support.bench import Bench
-from support.inside import clients_of, is_restart_unnoticed, phase_of, record_of
-from support.session_profiles import PROFILES
-from support.votes_in_force import CORES, assert_in_force, assert_lowered, assert_restart_noticed, casts, lowered_to
+from support.inside import clients_of, is_restart_unnoticed, record_of
+from support.session_votes import (
+    CORES,
+    PROFILES,
+    assert_in_force,
+    assert_lowered,
+    assert_restart_noticed,
+    casts,
+    lowered_to,
+)
 
 from htppower import Cap, Hold, Profile, Session, State, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
-from htppower.control.phases.blocks import Preparation
 from htppower.control.plans.precedence import in_use
-from htppower.events import Phase
 from htppower.profiles.sustain import longest_us
 from htppower.votes.native import Option
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
@@ -68,7 +73,7 @@ class Sessions(RuleBasedStateMachine):
         htp = SimulatedHtp(arch=arch, platform=platform, cores=len(CORES))
         self.bench = Bench.make(htp, heartbeat_us=DEFAULT_HEARTBEAT_US)
         self.open: list[Session] = []
-        self.running: list[tuple[Session, AbstractContextManager[Any]]] = []
+        self.running: list[tuple[Session, AbstractContextManager[Any], str]] = []
         self.last_use_us: dict[int, int] = {}
         self.last_was_deinit: dict[int, bool] = {}
         self.checked = 0
@@ -96,20 +101,20 @@ class Sessions(RuleBasedStateMachine):
             return multiple()
         phase = _ticket(session) if kind == "ticket" else getattr(session, kind)()
         phase.__enter__()
-        self.running.append((session, phase))
+        self.running.append((session, phase, kind))
         if not self.faults and casts(session):
             assert session.state is State.RAISED
-        return (session, phase)
+        return (session, phase, kind)
 
     @rule(running=consumes(phases), fails=st.booleans())
-    def end(self, running: tuple[Session, AbstractContextManager[Any]], fails: bool) -> None:
+    def end(self, running: tuple[Session, AbstractContextManager[Any], str], fails: bool) -> None:
         """End a phase, with or without an exception."""
-        session, phase = running
+        session, phase, kind = running
         error = ValueError("mine") if fails else None
         phase.__exit__(type(error) if error else None, error, None)
         self.running.remove(running)
         self.last_use_us[session.number] = self.bench.time.now_us
-        self.last_was_deinit[session.number] = isinstance(phase, Preparation) and phase_of(phase) is Phase.DEINIT
+        self.last_was_deinit[session.number] = kind == "deinit"
 
     @rule(pairs=st.lists(st.tuples(sessions, st.sampled_from(PROFILES)), min_size=2, max_size=3))
     def infer_in_threads(self, pairs: list[tuple[Session, str | Profile]]) -> None:
@@ -247,7 +252,7 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def running_phases_are_raised(self) -> None:
         """While no call has failed, a session with a running phase is RAISED."""
-        for session, _ in self.running:
+        for session, *_ in self.running:
             if not self.faults and casts(session) and session.state is not State.DESTROYED:
                 assert session.state is State.RAISED
 
@@ -278,7 +283,7 @@ class Sessions(RuleBasedStateMachine):
 
     def _idle(self) -> list[Session]:
         """Return the sessions without a running inference."""
-        return [session for session in self.open if not any(other is session for other, _ in self.running)]
+        return [session for session in self.open if not any(other is session for other, *_ in self.running)]
 
     def teardown(self) -> None:
         """Close: when the hardware answers, no votes and no alarms are left, and restarts were noticed."""

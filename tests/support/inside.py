@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     from htppower.control.gate.gate import Gate
     from htppower.control.learning.learnt import Learnt
     from htppower.control.learning.learnt_file import Entry
-    from htppower.control.phases.blocks import Phases, Preparation
+    from htppower.control.phases.blocks import Phases
     from htppower.control.recording.recorder import Recording
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.scheduler import SystemTime
-    from htppower.events import Phase
     from htppower.profiles.cache import ProfileCache
     from htppower.subscribers.chrome_trace import ChromeTrace
     from htppower.subscribers.multiprocess import StatusFiles
@@ -81,11 +80,6 @@ def session_of(gate: Gate) -> object:
 def phases_of(session: Session) -> Phases:
     """Return the phases of a session: a test does what an interrupted begin does, which no host can time."""
     return session._phases
-
-
-def phase_of(preparation: Preparation) -> Phase:
-    """Return INIT or DEINIT: hosts know which method they have called, and random tests do not."""
-    return preparation._phase
 
 
 # Controllers and their parts.
@@ -132,29 +126,14 @@ def collectable_parts(controller: VoteController) -> Iterator[weakref.ref[Any]]:
         yield weakref.ref(part)
 
 
-def call_soon(controller: VoteController, action: Callable[[], object]) -> None:
-    """Call an action on the thread of the controller's clock, which the controller has made itself."""
-    controller._time.call_soon(action)
-
-
-def backend_of(controller: VoteController) -> object:
-    """Return the backend, which may be one that the controller has made itself."""
-    return controller._backend
-
-
-def subscriptions_of(bus: EventBus) -> tuple[Subscription, ...]:
-    """Return the subscriptions: the status shows none, since a subscriber without events has no effect."""
-    return bus._subscriptions
-
-
 def subscription_count(controller: VoteController) -> int:
     """Return how many subscribers a controller has, for tests of what must not be left subscribed."""
     return len(controller._events._subscriptions)
 
 
-def replace_subscriptions(bus: EventBus, made: tuple[Subscription, ...]) -> None:
-    """Replace the subscriptions by a tuple whose iteration another thread can interrupt."""
-    bus._subscriptions = made
+def replace_subscriptions(bus: EventBus, kind: Callable[[tuple[Subscription, ...]], tuple[Subscription, ...]]) -> None:
+    """Make the subscriptions a tuple of another kind, whose iteration another thread can interrupt."""
+    bus._subscriptions = kind(bus._subscriptions)
 
 
 def locks_of(controller: VoteController, htp: SimulatedHtp) -> Iterator[Any]:
@@ -211,11 +190,6 @@ def flush_learnt(controller: VoteController) -> None:
 def add_learnt(learnt: Learnt, entries: Iterable[Entry]) -> None:
     """Add entries, as sessions do that have learnt."""
     learnt._add(entries)
-
-
-def worker_of(learnt: Learnt) -> Any:
-    """Return the worker that writes: a test waits for a write that ends after the close."""
-    return learnt._background._worker
 
 
 # Time, locks, forks.

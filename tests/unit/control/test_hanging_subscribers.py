@@ -9,7 +9,7 @@ import attrs
 import pytest
 from support.bench import use_sessions
 from support.hanging import WAIT_S, join, started
-from support.inside import replace_subscriptions, subscriptions_of
+from support.inside import replace_subscriptions
 
 import htppower.control.controller
 import htppower.control.event_bus
@@ -163,7 +163,7 @@ def test_events_that_were_lost_are_counted_once_while_their_subscriber_is_remove
     bus, seen = EventBus(VirtualTime()), list[int]()
     subscription = bus.add(lambda _event: None, lambda _kind, _details: True)
     subscription.lost = 5
-    replace_subscriptions(bus, _Removing(subscriptions_of(bus)))
+    replace_subscriptions(bus, _Removing)
     other = threading.Thread(target=lambda: seen.append(bus.lost))
 
     def asks() -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import Bench
-from support.inside import add_learnt, worker_of
+from support.hanging import until
+from support.inside import add_learnt
 from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
 from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Learnt
@@ -146,11 +147,9 @@ def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
     assert begun.wait(20)
     add_learnt(kept, [late])
     kept.close()
-    worker = worker_of(kept)
     goes_on.set()
-    assert worker.flush(20)
+    until(lambda: path.exists() and [each["owner"] for each in entries(path)] == ["a", "b"])
     time.close()
-    assert [each.owner for each in read_or_put_aside(str(path))] == ["a", "b"]
 
 
 def test_it_is_on_the_disk_before_it_is_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.bench import Bench
 from support.inside import session_of
-from support.two_steps import AFTER_US, SUSTAIN_US, in_two_steps, released, triggers
+from support.learning import AFTER_US, SUSTAIN_US, in_two_steps, released, triggers
 
 from htppower.control.core.session_record import SessionRecord
 from htppower.control.gate.gate import Gate

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 from support.bench import Bench
-from support.two_steps import AFTER_US, SUSTAIN_US, in_two_steps, triggers
+from support.learning import AFTER_US, SUSTAIN_US, in_two_steps, triggers
 
 from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
