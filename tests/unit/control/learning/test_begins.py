@@ -184,7 +184,7 @@ def test_what_begins_beside_one_that_was_not_timed_is_no_begin_when_the_gap_is_b
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_hint_outlives_an_inference_that_is_collected(beside: bool) -> None:
-    """The hint still counts, also if another inference has begun and ended during the collected one."""
+    """A hint still counts after an inference was garbage collected, even if another began and ended during it."""
     bench = Bench.make()
     session = bench.controller.session(AHEAD)
     lost = session.inference()
@@ -200,7 +200,7 @@ def test_a_hint_outlives_an_inference_that_is_collected(beside: bool) -> None:
 
 
 def test_a_period_counts_on_from_a_begin_that_failed() -> None:
-    """The begin after a failed one is predicted from it, although that inference never ran."""
+    """The begin after a failed begin is predicted from the failed one, although that inference never ran."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session(AHEAD)
     session.expect(every_us=IN_US)

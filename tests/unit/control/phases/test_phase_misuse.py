@@ -139,7 +139,7 @@ def test_two_threads_that_end_one_inference_end_no_other(bench: Bench) -> None:
 
 
 def test_a_lowering_that_fails_leaves_the_next_use_of_the_object_alone() -> None:
-    """A thread begins the inference again while another thread still lowers after its end: it runs, raised."""
+    """While a thread still lowers after its end, another may begin the same object again: it runs, raised."""
     htp = HangingHtp()
     controller = VoteController(htp, time=VirtualTime(), on_error="raise", handle_sigterm=False, heartbeat_us=0)
     session = controller.session("high_performance")

@@ -61,7 +61,7 @@ def test_an_invalid_file_is_exit_2_and_prints_no_picture(
     [
         ("svg", "htppower.tools.review.pictures.svg.draw_legend"),
         ("html", "htppower.tools.review.dry_run.formats.as_html.call_table"),
-        ("trace", "htppower.tools.review.dry_run.formats.as_trace.moment"),
+        ("trace", "htppower.tools.review.dry_run.formats.as_trace._lane"),
     ],
 )
 def test_a_picture_is_printed_whole_or_not_at_all(
