@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from htppower.backends import QnnHtp, SimulatedHtp
     from htppower.backends.qnn.device import OpenDevice
     from htppower.backends.simulated.clocks import Client, ProcessSettings
-    from htppower.control.caps.switched_cap import SwitchedCap
     from htppower.control.companions import Companions
     from htppower.control.core.engine import Engine
     from htppower.control.core.line import Line
@@ -150,11 +149,6 @@ def share_profiles(controller: VoteController, loaded: dict[str, Any]) -> None:
 def kept_profiles(cache: ProfileCache) -> int:
     """Return how many profiles a cache keeps: a cache has no effect that shows its size."""
     return len(cache._entries)
-
-
-def switch(cap: SwitchedCap, reason: str | None) -> None:
-    """Set or lift a cap as its watcher does; a test has no watcher."""
-    cap._switch(reason)
 
 
 def may_hold_a_lock(module: str) -> bool | None:

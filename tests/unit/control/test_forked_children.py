@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.hanging import Hang
-from support.inside import engine_of, switch
+from support.inside import engine_of
 
 from htppower import VoteController
 from htppower.control.caps.switched_cap import SwitchedCap
@@ -93,6 +93,10 @@ class _Cap(SwitchedCap):
         super().__init__(controller, profile)
         self._join_controller()
 
+    def set(self) -> None:
+        """Set the cap."""
+        self._switch("a test")
+
     def _stop(self) -> None:
         self.ends()
 
@@ -104,7 +108,7 @@ def test_what_a_controller_has_besides_returns_in_a_forked_child(tmp_path: Path)
         recording = controller.record(tmp_path / "trace.json")
         cap = _Cap(controller, "balanced")
         cap.ends = held.acquire
-        switch(cap, "a test")
+        cap.set()
         assert recording.flush()
         unsubscribe = controller.subscribe(print)
         with held:
