@@ -90,6 +90,12 @@ class Bench:
         with session.inference():
             self.time.advance_us(duration_us)
 
+    def infer_often(self, session: Session, times: int, gap_us: int) -> None:
+        """Run inferences, each with a gap after it."""
+        for _ in range(times):
+            self.infer(session)
+            self.time.advance_us(gap_us)
+
 
 def use_sessions(controller: VoteController, times: int) -> None:
     """Open a session, raise, lower and close it, several times; each time has 11 events, 6 of them native calls."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from support.bench import Bench
 
+    from htppower.control.status.controller_status import LearntSustain
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.base import Learner
 SUSTAIN_US = 100_000
@@ -32,6 +33,13 @@ def relaxing(name: str = "burst", **relax: Any) -> Profile:
 def learning(name: str = "burst", **adaptive: int) -> Profile:
     """Return a shipped profile with a learnt sustain time."""
     return relaxing(name, after_inference_us=Adaptive(**adaptive))
+
+
+def learnt_of(bench: Bench) -> LearntSustain:
+    """Return what the oldest open session has learnt."""
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    return learnt
 
 
 def released() -> PowerState:

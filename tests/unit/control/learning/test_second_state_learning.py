@@ -55,9 +55,7 @@ def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
     told = list[Event]()
     bench.controller.subscribe(told.append, kinds=[SustainLearned])
     session = bench.controller.session(in_two_steps(Adaptive(break_even_us=1_000_000)))
-    for _ in range(6):
-        bench.infer(session)
-        bench.time.advance_us(SUSTAIN_US + 5_000_000)
+    bench.infer_often(session, 6, SUSTAIN_US + 5_000_000)
     bench.infer(session)
     before = bench.controller.status().sessions[0].learnt_further
     assert before is not None
