@@ -72,12 +72,12 @@ def gate_of(session: Session) -> Gate:
 
 
 def session_of(gate: Gate) -> object:
-    """Return the record that a gate belongs to: a test patches the gate, and is called with nothing else."""
+    """Return the record that a gate belongs to: a test that patches a method of the gate gets only the gate."""
     return gate._session
 
 
 def phases_of(session: Session) -> Phases:
-    """Return the phases of a session: a test does what an interrupted begin does, which no host can time."""
+    """Return the phases of a session: a test makes the steps of an interrupted begin one by one."""
     return session._phases
 
 
@@ -126,12 +126,12 @@ def collectable_parts(controller: VoteController) -> Iterator[weakref.ref[Any]]:
 
 
 def subscription_count(controller: VoteController) -> int:
-    """Return how many subscribers a controller has, for tests of what must not be left subscribed."""
+    """Return how many subscribers a controller has, also those that get no events, which have no effect."""
     return len(controller._events._subscriptions)
 
 
 def replace_subscriptions(bus: EventBus, kind: Callable[[tuple[Subscription, ...]], tuple[Subscription, ...]]) -> None:
-    """Make the subscriptions a tuple of another kind, whose iteration another thread can interrupt."""
+    """Convert the subscriptions to a kind of tuple that lets another thread run while it is iterated."""
     bus._subscriptions = kind(bus._subscriptions)
 
 
@@ -182,7 +182,7 @@ def flush_learnt(controller: VoteController) -> None:
 
 
 def add_learnt(learnt: Learnt, entries: Iterable[Entry]) -> None:
-    """Add entries, as sessions do that have learnt."""
+    """Add entries: only sessions can do that, and a test needs no sessions here."""
     learnt._add(entries)
 
 
@@ -205,12 +205,12 @@ def has_callbacks(time: VirtualTime) -> bool:
 
 
 def lock_of_3_14() -> Any:
-    """Return the lock of CPython 3.14, also on older versions, where ``whole_lock`` gives another one."""
+    """Return the lock for CPython 3.14, also on older versions, where ``whole_lock`` returns another lock."""
     return whole_lock._WholeLock()
 
 
 def fork_calls() -> MutableMapping[Any, Callable[[Any], None]]:
-    """Return what is called in forked children: a test without a fork can't see it otherwise."""
+    """Return the calls for forked children: without a fork, they have no effect."""
     return forks._CALLS
 
 
@@ -223,12 +223,12 @@ def call_as_forked() -> None:
 
 
 def ledger_complete() -> Callable[..., Any]:
-    """Return the function that completes a vote: tests replace it by one with a mistake, which must be found."""
+    """Return the function that completes a vote: tests replace it by a wrong one, and check that this is found."""
     return ledger._complete
 
 
 def aggregated(wishes: tuple[VoteSet, ...]) -> VoteSet:
-    """Return the settings for the wishes of all sessions, for such a mistake."""
+    """Return the settings for the wishes of all sessions: such a mistake needs them."""
     return process_settings._aggregated(wishes)
 
 
@@ -249,7 +249,7 @@ def ended_chunks(client: Any, under_way: dict[Any, Any], tell: Callable[[str], N
 
 
 def mutant_values() -> Mapping[Any, tuple[Any, ...]]:
-    """Return the values that mutants of a profile have, for each field: there are no others worth a test."""
+    """Return the values that mutants of a profile have, for each field; a test uses the same values."""
     from htppower.tools.review.vote_tests import mutants  # noqa: PLC0415 - the simulation does not need it
 
     return mutants._VALUES
@@ -307,7 +307,7 @@ def clients_of(htp: SimulatedHtp) -> dict[int, Client]:
 
 
 def settings_of(htp: SimulatedHtp) -> ProcessSettings:
-    """Return the process's settings; the simulation reads them after every step, where ``effective`` is too slow."""
+    """Return the process's settings; the simulation reads them after every step, and ``effective`` takes 0.1 ms."""
     return htp._process
 
 
@@ -349,7 +349,7 @@ def _link_of(htp: SimulatedHtp) -> Any:
 
 
 def device_of(backend: QnnHtp) -> OpenDevice:
-    """Return the open device: backends share it, and its functions are those of the library."""
+    """Return the open device: backends share it, and a test calls or replaces its native functions."""
     return backend._device
 
 

@@ -32,7 +32,7 @@ VENDOR_STATES = {
 }
 
 
-# Profiles with the timeline of another profile, and their words in the place of words of the other.
+# Profiles with the timeline of another profile, and their own words for words of the other profile.
 BALANCED_RELEASED = {"2000 us": "65535 us", "SVS2 / SVS / SVS": "MIN_VOLTAGE_CORNER"}
 LIKE = {
     "sustained_high_performance": ("burst", {"y 40 us": "y 100 us", "r MAX_VOLTAGE_CORNER": "r TURBO"}),
@@ -64,7 +64,7 @@ def test_text(command: Command, profile: str) -> None:
 
 @pytest.mark.parametrize("profile", LIKE)
 def test_text_like_that_of_another(command: Command, profile: str) -> None:
-    """The timeline of a profile is that of another profile, with its own clocks and latencies."""
+    """The timeline of a profile equals the timeline of another profile, but has its own clocks and latencies."""
     other, words = LIKE[profile]
     expected = "\n".join(_from_platform(_text(command, other)))
     for word, own in words.items():

@@ -44,7 +44,7 @@ def test_golden(command: Command, form: str) -> None:
 
 
 def test_json_has_what_the_text_has(command: Command) -> None:
-    """Counts, gaps by octave, and the results of fixed sustain times are those of the text, as numbers."""
+    """Counts, gaps by octave, and the results of fixed sustain times equal the text, as numbers."""
     document = json.loads(command.output("trace", "recording.json", "--format", "json"))
     text = command.output("trace", "recording.json")
     assert text.splitlines()[:2] == [document["source"], document["says"]]
