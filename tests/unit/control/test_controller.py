@@ -239,7 +239,7 @@ class GivesZero(SimulatedHtp):
 
 
 def test_an_id_0_is_a_create_that_failed() -> None:
-    """If the library returns ID 0, the session reports a failed create, and no vote is sent."""
+    """If the library returns id 0, the session reports a failed create, and no vote is sent."""
     recorder = RecordingBackend(GivesZero(arch=75), time=VirtualTime())
     with VoteController(backend=recorder, on_error="raise", time=VirtualTime()) as controller:
         with pytest.raises(VoteRejected) as raised, controller.session("burst") as session, session.inference():

@@ -137,7 +137,7 @@ def _infer(session: Session) -> None:
 
 @pytest.mark.parametrize("code", [SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL])
 def test_a_lost_link_that_one_meets_is_noticed_by_the_other(bench: Bench, other: VoteController, code: int) -> None:
-    """Only one controller's call meets the loss; the other's sessions are voted again without a failing call."""
+    """Only one controller's call notices the loss; the other's votes are sent again without a failing call."""
     mine, theirs = bench.controller.session("balanced"), other.session("burst")
     with theirs.inference():
         bench.simulated.restart_subsystem(fatal=code == SYSTEM_COMMUNICATION_FATAL)
@@ -184,7 +184,7 @@ def test_a_host_that_tells_both_of_a_lost_link_tells_of_one(bench: Bench, other:
 def test_a_controller_without_sessions_makes_no_call_for_the_loss_of_another(
     bench: Bench, other: VoteController
 ) -> None:
-    """It makes no call, and leaves no alarm armed."""
+    """A controller without sessions makes no call for another's loss, and leaves no alarm armed."""
     mine = bench.controller.session("burst")
     with mine.inference():
         pass
