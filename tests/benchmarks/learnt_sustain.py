@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from figures import Figure
 from hot_path import Host, time_inferences
+from support.inside import gate_of
 from support.learning import best_fixed_us, clairvoyant_us, cost_us, learn_all, learning, relaxing
 
 from htppower import VoteController
@@ -141,7 +142,7 @@ def _raised_ahead(inferences: int) -> Figure:
         session.expect(every_us=_PERIOD_US)
         for place in range(inferences):
             time.advance_us(max(0, place * _PERIOD_US - time.now_us))
-            waited += not session._record.gate.open
+            waited += not gate_of(session).open
             with session.inference():
                 time.advance_us(8_000)
     share = 100 * waited / inferences

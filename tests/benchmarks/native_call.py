@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 from figures import Figure
 from hot_path import quickest, time_inferences
+from support.inside import device_of
 from transitions import Machine
 
 from htppower import VoteController, load_profile
@@ -62,7 +63,7 @@ def _bare(backend: QnnHtp, power_config_id: int, votes: Sequence[VoteSet], round
     structs = [[abi.power_config(config) for config in each.native(power_config_id)] for each in votes]
     pointers = [abi.null_terminated(each) for each in structs]
     addresses = [ctypes.addressof(each) for each in pointers]
-    function = backend._device.set_config
+    function = device_of(backend).set_config
 
     def run() -> float:
         start = time.perf_counter()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures import Figure
+from support.inside import write_now
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
@@ -54,5 +55,5 @@ def _inferences(session: Session, rounds: int) -> float:
 def _write(recording: Recording) -> float:
     """Return the seconds for writing the ended inferences; here this thread writes them."""
     start = time.thread_time()
-    recording._write()
+    write_now(recording)
     return time.thread_time() - start

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from support.checkout import CORPUS
 from support.expectations import Expectation, expectation
+from support.inside import patch_private
 from support.schemas import refused
 
 from htppower import ProfileError, RuleBreach, load_profile
@@ -136,7 +137,7 @@ def test_a_malformed_profile(file: Path, command: Command, monkeypatch: pytest.M
     assert command.run("show", str(file)).exit_code == (1 if of_votes(expected) else 2)
     assert refused("profile", file) == (not expected.schema_accepts)
     # PyYAML may be built without libyaml.
-    monkeypatch.setattr(strict_yaml, "_Loader", yaml.SafeLoader)
+    patch_private(monkeypatch, strict_yaml, Loader=yaml.SafeLoader)
     assert found_problems(refusal(file)) == expected.found
 
 

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
+from support.mutated_files import mutated
 from support.shipped import shipped_folder
 
 from htppower import Profile, ProfileError, load_profile, profile_names
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 
-SHIPPED = shipped_folder()
+PROFILES = [shipped_folder() / f"{name}.yaml" for name in profile_names()]
+WORDS = (b"*a", b"&a ", b"!!int ", b"<<", b"\t", b"[", b"}", b"on", b"-1", b"\n", b"extends")
 
 
 @pytest.mark.parametrize("text", ["[", "{", "- ", "? ", "&a ", "!a ", "profile: [", "'", "x: *x\n", " "])
@@ -49,21 +51,8 @@ def test_arbitrary_bytes_are_refused(data: bytes) -> None:
     assert isinstance(load_bytes(data), ProfileError)
 
 
-@st.composite
-def mutated(draw: st.DrawFn) -> bytes:
-    """Draw the text of a shipped profile with up to four slices deleted, doubled or replaced."""
-    data = (SHIPPED / f"{draw(st.sampled_from(profile_names()))}.yaml").read_bytes()
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(data)))
-        end = draw(st.integers(start, min(start + 40, len(data))))
-        piece = data[start:end]
-        words = st.sampled_from((b"*a", b"&a ", b"!!int ", b"<<", b"\t", b"[", b"}", b"on", b"-1", b"\n", b"extends"))
-        data = data[:start] + draw(st.just(b"") | st.just(piece * 2) | words | st.binary(max_size=8)) + data[end:]
-    return data
-
-
 @examples(90)
-@given(mutated())
+@given(mutated(PROFILES, WORDS))
 def test_a_mutated_profile_loads_or_is_refused(data: bytes) -> None:
     """A shipped profile with slices deleted, doubled or replaced loads or raises ProfileError."""
     assert isinstance(load_bytes(data), (Profile, ProfileError))

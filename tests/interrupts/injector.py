@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import dis
+import inspect
 import signal
 import sys
 import threading
@@ -94,7 +95,7 @@ class Injector:
         hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
         handler = signal.signal(signal.SIGINT, self._handle)
         self._make_pending = collections.defaultdict[int, object](_INTERRUPT)
-        self._here = sys._getframe()
+        self._here = inspect.currentframe()
         try:
             try:
                 sys.settrace(self._trace_calls)

@@ -24,7 +24,7 @@ if __name__ == "__main__":
     sys.path[:1] = [str(TESTS)]
 
 from support.bench import SVS
-from support.hanging import is_free
+from support.inside import engine_of, is_free
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp
@@ -87,7 +87,7 @@ def wrong(controller: VoteController, htp: SimulatedHtp, kept: list[Session]) ->
     for each in status.sessions:
         if each.in_flight or each.holds or each.state is not State.LOWERED:
             yield f"session {each.number} is {each.state} with {each.in_flight} in flight, held by {each.holds}"
-    if len(status.sessions) > len(kept) or status.orphans or not is_free(controller._engine.line):
+    if len(status.sessions) > len(kept) or status.orphans or not is_free(engine_of(controller).line):
         yield f"{len(status.sessions)} sessions are open, {status.orphans} are left, or the line is held"
     if clocks.core_target > SVS or clocks.rpc_polling_time_us:
         yield f"votes stay up: {clocks.core_target}, polling {clocks.rpc_polling_time_us} us"

@@ -12,11 +12,11 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 from support.bench import MAX_CORNER, SVS
+from support.inside import drain, engine_of, locks_of
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.control.core.engine import ENGINES
-from htppower.control.core.line import Urgency
+from htppower.control.time.locks import is_held
 from htppower.control.time.workers import ThreadWorker
 from htppower.testing import VirtualTime
 
@@ -107,7 +107,7 @@ class World:
     def _drain(self) -> None:
         """Wait for the worker's actions, and run the posted ones."""
         for again in (True, True, False):
-            if not self.controller._engine.submit(_NOTHING, Urgency.HEARTBEAT).wait(LONG_S):
+            if not drain(self.controller):
                 raise AssertionError("the worker does not answer")
             if again:
                 self.time.advance_us(0)
@@ -129,14 +129,9 @@ class World:
         yield from self._is_closed()
 
     def _locks(self) -> Iterator[str]:
-        controller = self.controller
-        gates = [record.gate.lock for record in controller._registry.all()]
-        if any(lock._is_owned() for lock in gates):
-            yield "a gate is held"
-        if controller._engine.line.is_held:
+        if engine_of(self.controller).line.is_held:
             yield "the line is held"
-        others: list[Any] = [ENGINES._lock, controller._registry._lock, controller._events._changing, self.htp._lock]
-        if any(lock._is_owned() for lock in others):
+        if any(map(is_held, locks_of(self.controller, self.htp))):
             yield "a lock is held"
 
     def _rests(self, when: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.helpers import hmx, hvx, native_dcvs
+from support.inside import device_of, ready_structs
 from support.standin import ALWAYS, DCVS_V3, FIRST_ID, HMX_V2
 
 from htppower import load_profile
@@ -132,7 +133,7 @@ def test_a_host_that_makes_vote_sets_does_not_fill_the_memory(backend: QnnHtp) -
     made = backend.create_power_config_id(0, 0)
     for us in range(3000):
         backend.set_power_config(made, VoteSet(rpc_control_latency_us=us))
-    assert len(backend._ready) <= 1024
+    assert ready_structs(backend) <= 1024
 
 
 def test_no_foreign_id_reaches_the_library(standin: Standin, backend: QnnHtp) -> None:
@@ -215,14 +216,14 @@ def test_an_interrupted_destroy_can_be_made_again(
 ) -> None:
     """After Ctrl-C in a destroy the id is still known, so another destroy, or a close, makes the call."""
     made = [backend.create_power_config_id(0, 0) for _ in range(3)]
-    destroy, interrupts = backend._device.destroy_id, iter([KeyboardInterrupt()])
+    destroy, interrupts = device_of(backend).destroy_id, iter([KeyboardInterrupt()])
 
     def interrupted(power_config_id: int) -> int:
         for error in interrupts:
             raise error
         return int(destroy(power_config_id))
 
-    monkeypatch.setattr(backend._device, "destroy_id", interrupted)
+    monkeypatch.setattr(device_of(backend), "destroy_id", interrupted)
     with pytest.raises(KeyboardInterrupt):
         backend.destroy_power_config_id(made[0])
     backend.close()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.helpers import hmx, hvx
+from support.inside import device_of
 from support.standin import (
     ALWAYS,
     CRASHED,
@@ -114,7 +115,7 @@ def test_a_failed_destroy_has_removed_the_id(standin: Standin, backend: QnnHtp) 
     assert codes(backend, made, "v") == [13001]
     backend.destroy_power_config_id(made)
     assert len(standin.trace) == before
-    assert backend._device.destroy_id(made) == 0
+    assert device_of(backend).destroy_id(made) == 0
 
 
 @pytest.mark.parametrize("answer", [RESET, CRASHED])

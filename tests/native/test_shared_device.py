@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.helpers import hvx
+from support.inside import device_of
 from support.standin import DEVICE, Standin, functions
 
 from htppower.backends import QnnHtp
@@ -131,7 +132,7 @@ def test_what_shares_a_device(standin: Standin, two: tuple[QnnHtp, QnnHtp], tmp_
     link, copy = tmp_path / "link.so", tmp_path / "copy.so"
     link.symlink_to(standin.path)
     shutil.copy(standin.path, copy)
-    assert two[0]._device is two[1]._device
+    assert device_of(two[0]) is device_of(two[1])
     opened = [QnnHtp(link), QnnHtp(copy), QnnHtp(standin.path, 57), QnnHtp(standin.path, "SM8650")]
     assert len(standin.calls("deviceCreate")) == 3
     for backend in opened:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from support.fleets import write_fleet
+from support.inside import patch_private
 
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.fleet import on_dask
@@ -133,7 +134,7 @@ def test_tls_lets_in_whom_the_authority_has_signed(
         scheduler = address(named)
         assert scheduler.startswith("tls://")
         assert read_fleet(files, _QUESTION, read=on_cluster(scheduler, tls=mine)) == alone
-        monkeypatch.setattr(on_dask, "_CONNECTING_S", 1)
+        patch_private(monkeypatch, on_dask, CONNECTING_S=1)
         for wrong in (other, None):
             with pytest.raises(FleetError, match="no Dask scheduler answers at"):
                 read_fleet(files, _QUESTION, read=on_cluster(scheduler, tls=wrong))

@@ -1,4 +1,4 @@
-"""Files and folders that need a real disk or device: nothing is damaged."""
+"""Files and folders that need a real disk, device or process: nothing is damaged, and no file fills the memory."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.costly_files import packed, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from support.command import Command
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="names and files of POSIX")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="names, files and processes of POSIX")
+_MOST_MB = 150
 
 
 def test_nothing_is_written_where_a_device_is_full(command: Command, tmp_path: Path) -> None:
@@ -72,3 +74,16 @@ def test_a_very_deep_folder_is_walked(command: Command, deep: Path) -> None:
     """The walk does not recurse, so depth does not matter."""
     assert command.run("lint", str(deep)).exit_code in {0, 1}
     assert command.run("diff", str(deep), str(deep)).exit_code in {0, 2}
+
+
+@pytest.mark.parametrize("command", ["advise", "status", "tune"])
+def test_a_small_file_that_is_large_in_memory_is_refused(tmp_path: Path, command: str) -> None:
+    """16 MB of JSON would take 400 MB; a compressed file is refused as soon as its content is too large."""
+    path = tmp_path / "values.json"
+    path.write_bytes(b'{"components":[' + b"{}," * 5_400_000 + b"{}]}")
+    if command == "tune":
+        path = packed(tmp_path / "rows.csv.gz", (b"begin_us,end_us\n", *[b"1,2" + b" " * 50_000 + b"\n"] * 4_000))
+    taken = take(command, str(path))
+    assert taken.code == 2
+    assert "set HTPPOWER_READ_MORE=10 to read ten times as much" in taken.said
+    assert taken.most_mb < _MOST_MB

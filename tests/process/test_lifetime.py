@@ -34,6 +34,14 @@ def _start(tmp_path: Path, ending: str) -> tuple[subprocess.Popen[str], Path]:
     return process, calls
 
 
+def _ready(tmp_path: Path, ending: str) -> tuple[subprocess.Popen[str], Path]:
+    """Start a host, and wait until its inference runs."""
+    process, calls = _start(tmp_path, ending)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process, calls
+
+
 def _assert_lowered_and_destroyed(calls: Path) -> None:
     lines = [line.split()[1:] for line in calls.read_text(encoding="utf-8").splitlines()]
     assert lines[0] == ["createPowerConfigId", "1"]
@@ -73,9 +81,7 @@ def test_an_exit_gives_up_on_a_call_that_begins_to_hang_in_it(tmp_path: Path) ->
 )
 def test_a_signal_lowers_and_destroys_and_the_process_dies_of_it(tmp_path: Path, ending: str, number: str) -> None:
     """SIGTERM or SIGHUP during an inference, also with busy threads, lowers and destroys, then ends as by default."""
-    process, calls = _start(tmp_path, ending)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process, calls = _ready(tmp_path, ending)
     process.send_signal(getattr(signal, number))
     _, errors = process.communicate(timeout=60)
     assert process.returncode == -getattr(signal, number), errors
@@ -99,9 +105,7 @@ def test_the_first_process_of_a_container_ends_by_sigterm(tmp_path: Path) -> Non
 
 def test_a_hosts_own_sigterm_handler_stays(tmp_path: Path) -> None:
     """A host that handles SIGTERM itself keeps its handler, and its exit lowers and destroys."""
-    process, calls = _start(tmp_path, "own handler")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process, calls = _ready(tmp_path, "own handler")
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 7
@@ -124,9 +128,7 @@ def test_votes_are_lowered_on_time_after_the_main_thread_has_ended(tmp_path: Pat
 
 def test_two_sigterm_together_are_one(tmp_path: Path) -> None:
     """A second SIGTERM during the first, as from a supervisor and a wrapper, does not cut it short."""
-    process, calls = _start(tmp_path, "slow")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process, calls = _ready(tmp_path, "slow")
     process.send_signal(signal.SIGTERM)
     time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
@@ -173,9 +175,7 @@ def test_every_controller_is_closed_on_sigterm() -> None:
 
 def test_a_later_sigterm_kills_at_once(tmp_path: Path) -> None:
     """If a native call does not return, a second SIGTERM some time after the first kills the process."""
-    process, _ = _start(tmp_path, "slow for long")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process, _ = _ready(tmp_path, "slow for long")
     process.send_signal(signal.SIGTERM)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(TOGETHER_S + 0.5)
@@ -186,9 +186,7 @@ def test_a_later_sigterm_kills_at_once(tmp_path: Path) -> None:
 
 def test_ctrl_c_lowers_and_destroys(tmp_path: Path) -> None:
     """SIGINT raises KeyboardInterrupt in the inference, and the votes are lowered on the way out."""
-    process, calls = _start(tmp_path, "sigint")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process, calls = _ready(tmp_path, "sigint")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     _assert_lowered_and_destroyed(calls)

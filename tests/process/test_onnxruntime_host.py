@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.hanging import join, started
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
@@ -78,11 +80,7 @@ def test_two_hundred_runs_from_four_threads_cost_one_raise_and_one_lowering(
                     states.add(session.state)
                     outputs[index] = host.run(None, {"x": inputs[index]})[0]
 
-        threads = [threading.Thread(target=work, args=(first,)) for first in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
+        join(*started(*(functools.partial(work, first) for first in range(THREADS))))
         assert len([call for call in recorder.calls if call.function == "setPowerConfig"]) == 2
         assert lowered.wait(30)
         sets = [call for call in recorder.calls if call.function == "setPowerConfig"]

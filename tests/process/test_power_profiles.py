@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.inside import patch_private
 from support.private_bus import PrivateBus, missing, wait_until
 
 from htppower import PowerProfilesCap, VoteController
@@ -36,7 +37,7 @@ def bus(tmp_path: Path) -> Iterator[PrivateBus]:
 @pytest.mark.skipif(_MISSING is not None, reason=f"{_MISSING} is not installed")
 def test_it_follows_the_real_daemon(bus: PrivateBus, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cap follows the power menu, the plug, a restarted daemon, and a restarted bus."""
-    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.1)
+    patch_private(monkeypatch, system_bus, RECONNECT_S=0.1)
     bus.set_profile("balanced")
     with (
         VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as controller,
@@ -80,7 +81,7 @@ def test_a_bus_that_is_not_there_is_logged_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No cap is set, nothing is raised, and one line is logged for any number of tries."""
-    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
+    patch_private(monkeypatch, system_bus, RECONNECT_S=0.001)
     told: list[object] = []
     watcher = system_bus.PropertyWatcher({}, told.append, f"unix:path={tmp_path / 'nowhere'}")
     watcher.start()
@@ -123,7 +124,7 @@ def test_a_bus_that_would_not_tell_of_changes_is_as_one_that_is_not_there(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Without changes a cap would keep its first value, so nothing is read, and the connection is retried."""
-    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
+    patch_private(monkeypatch, system_bus, RECONNECT_S=0.001)
     monkeypatch.setattr(system_bus, "MessageBus", _Deaf)
     told: list[object] = []
     watcher = system_bus.PropertyWatcher({"battery": ("a.b",)}, told.append, None)

@@ -24,7 +24,6 @@ from htppower.backends import SimulatedHtp
 from htppower.subscribers.prometheus import PrometheusMetrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from htppower import Session
@@ -174,13 +173,6 @@ class Prometheus:
         return [float(result["value"][1]) for result in said["data"]["result"]]
 
 
-@pytest.fixture
-def controller() -> Iterator[VoteController]:
-    """Yield a controller in real time; some calls of its backend fail."""
-    with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as made:
-        yield made
-
-
 def _work(controller: VoteController, simulated: SimulatedHtp, session: Session) -> None:
     """Use everything that a panel shows."""
     simulated.fail_next(13006)
@@ -195,13 +187,11 @@ def _work(controller: VoteController, simulated: SimulatedHtp, session: Session)
 
 
 @pytest.mark.skipif(PROMETHEUS is None, reason="Prometheus is not installed")
-def test_every_query_of_the_dashboard_has_an_answer(
-    controller: VoteController, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_every_query_of_the_dashboard_has_an_answer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Prometheus understands each query, and finds numbers for it."""
     caplog.set_level("CRITICAL", "htppower")
-    simulated = controller._backend
-    assert isinstance(simulated, SimulatedHtp)
+    simulated = SimulatedHtp(arch=75)
+    controller = VoteController(simulated, handle_sigterm=False)
     registry = CollectorRegistry()
     metrics = PrometheusMetrics(controller, registry)
     server, thread = start_http_server(0, "127.0.0.1", registry)
@@ -225,3 +215,4 @@ def test_every_query_of_the_dashboard_has_an_answer(
         server.server_close()
         thread.join(LONG_S)
         metrics.close()
+        controller.close()

@@ -18,7 +18,7 @@ from support.helpers import hvx
 
 from htppower import State
 from htppower.backends import SimulatedHtp
-from htppower.events import Cause, Event, Transition, Trigger
+from htppower.events import Cause, Event, SessionOpened, Transition, Trigger
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def test_a_lowering_that_is_early_or_late_is_found(late_us: int) -> None:
     """A lowering before its deadline, or after deadline and bound, is a breach."""
     tally, late = Tally(), _moved(1, State.RAISED, State.LOWERED, late_us)
     watch = StateWatch(tally)
-    watch._states[1] = State.RAISED
+    watch(SessionOpened(0, 0, 1, None, "burst", (1,)))
+    watch(_moved(1, State.UNVOTED, State.RAISED))
     watch(late)
     assert _found(tally) == {"lowering"}
 
@@ -132,8 +133,8 @@ def test_a_session_that_stays_raised_when_idle_is_found() -> None:
     tally, client = Tally(), Client()
     look_out = LookOut((), tally)
     for looks in range(LOOKS):
-        look_out._seen = {client: (0, looks)}  # type: ignore[dict-item]
-        look_out._look(client)  # type: ignore[arg-type]
+        look_out.seen = {client: (0, looks)}  # type: ignore[dict-item]
+        look_out.look(client)  # type: ignore[arg-type]
     assert _found(tally) == {"lowering"}
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import random
-import threading
 from typing import TYPE_CHECKING
 
 from support.bench import MAX_CORNER
+from support.hanging import WAIT_S, Hang, join, started
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
@@ -33,11 +34,7 @@ def _run(threads: int, work: Callable[[int], None]) -> None:
         except BaseException as error:  # noqa: BLE001 - handed to the test's own thread
             errors.append(error)
 
-    started = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
-    for thread in started:
-        thread.start()
-    for thread in started:
-        thread.join(60)
+    join(*started(*(functools.partial(run, number) for number in range(threads))))
     assert errors == []
 
 
@@ -98,68 +95,51 @@ def test_threads_that_open_use_fail_and_close_leave_nothing_behind() -> None:
 
 def test_a_slow_call_of_one_session_holds_up_no_inference_in_anothers_window() -> None:
     """While a native call of one session hangs, inferences in another session's window go on."""
-    entered, release = threading.Event(), threading.Event()
-
-    def hang(_seconds: float) -> None:
-        entered.set()
-        assert release.wait(30)
-
+    hang = Hang()
     simulated = SimulatedHtp(arch=75, sleep=hang)
     controller = VoteController(RecordingBackend(simulated), time=VirtualTime(), handle_sigterm=False)
     fast, slow = controller.session("burst"), controller.session("burst")
     with fast.inference():
         pass
     simulated.delay_calls(1, "setPowerConfig")
-    thread = threading.Thread(target=_infer, args=(slow,))
-    thread.start()
-    assert entered.wait(30)
-    done = threading.Event()
+    hanging = started(functools.partial(_infer, slow))
+    assert hang.begun.wait(WAIT_S)
+    clocks: list[int] = []
 
     def infer_in_window() -> None:
         for _ in range(100):
             with fast.inference():
-                assert simulated.effective().core_target == MAX_CORNER
-        done.set()
+                clocks.append(simulated.effective().core_target)
 
-    other = threading.Thread(target=infer_in_window)
-    other.start()
-    assert done.wait(30)
-    release.set()
-    thread.join(30)
-    other.join(30)
+    join(*started(infer_in_window))
+    assert clocks == [MAX_CORNER] * 100
+    hang.let_go.set()
+    join(*hanging)
     controller.close()
 
 
 def test_an_inference_that_begins_while_votes_are_being_lowered_waits_and_is_raised() -> None:
     """An inference that begins after the decision to lower waits for that call, and is raised again."""
-    entered, release = threading.Event(), threading.Event()
-
-    def hang(_seconds: float) -> None:
-        entered.set()
-        assert release.wait(30)
-
+    hang = Hang()
     simulated = SimulatedHtp(arch=75, sleep=hang)
     time = VirtualTime()
     controller = VoteController(RecordingBackend(simulated), time=time, handle_sigterm=False)
     session = controller.session("burst")
     _infer(session)
     simulated.delay_calls(1, "setPowerConfig")
-    lowering = threading.Thread(target=time.advance_us, args=(300_000,))
-    lowering.start()
-    assert entered.wait(30)
+    lowering = started(functools.partial(time.advance_us, 300_000))
+    assert hang.begun.wait(WAIT_S)
     clocks: list[int] = []
 
     def infer() -> None:
         with session.inference():
             clocks.append(simulated.effective().core_target)
 
-    beginning = threading.Thread(target=infer)
-    beginning.start()
+    (beginning,) = started(infer)
     beginning.join(0.2)
     assert clocks == []
-    release.set()
-    lowering.join(30)
-    beginning.join(30)
+    hang.let_go.set()
+    join(*lowering, beginning)
     assert clocks == [MAX_CORNER]
     controller.close()
 

@@ -11,6 +11,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import attrs
+from support.inside import is_dead, is_dsp_up, is_well
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import BackendUnavailable, VoteRejected
@@ -96,7 +97,6 @@ class SimulatedBackend:
     def __init__(self, scheduler: Scheduler, program: Program) -> None:
         self.device = program.device
         self.htp = SimulatedHtp(arch=75, cores=2 * len(program.cores), link="device" if self.device else "plain")
-        self._link = None if self.htp._device is None else self.htp._device.link
         self.calls = 0
         self.judge: Specification | None = None
         self.spared = False
@@ -107,24 +107,18 @@ class SimulatedBackend:
 
     @property
     def well(self) -> bool:
-        """Whether the link works, and no loss is left for the next call to find."""
-        htp, link = self.htp, self._link
-        if link is not None:
-            return link._answer is None and not link._dead and not htp._without_device
-        return not (htp._dead or htp._restarted or htp._without_device)
+        """Whether the link works, and the next call will not find that it was lost."""
+        return is_well(self.htp)
 
     @property
     def dead(self) -> bool:
-        """Whether the link works again only if the device is created again, or the DSP comes up."""
-        htp, link = self.htp, self._link
-        if link is not None:
-            return link._dead or link._answer == "crashed" or not link._dsp_is_up or htp._without_device
-        return htp._dead or htp._without_device
+        """Whether the link works again only if the device is made anew, or the DSP comes up."""
+        return is_dead(self.htp)
 
     @property
     def dsp_is_up(self) -> bool:
-        """Whether a device can be created now."""
-        return not self.htp._dead if self._link is None else self._link._dsp_is_up
+        """Whether a device can be made."""
+        return is_dsp_up(self.htp)
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id."""

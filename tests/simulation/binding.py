@@ -18,6 +18,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from simulation.tasks import Lock, SimpleQueue, Timer
+from support.inside import engine_of
 
 from htppower.control import termination
 from htppower.control.core import engine, line, link
@@ -64,13 +65,13 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
 
 
 def link_of(controller: Any) -> str:
-    """Return the link's state, as the controller's status has it; making a status would take half of a run."""
-    return str(controller._engine.recovery.link.state)
+    """Return the link's state, as in the status of a controller, which would take half of a run to make."""
+    return str(engine_of(controller).recovery.link.state)
 
 
 def orphans_of(controller: Any) -> set[int]:
-    """Return the ids that could not be destroyed, as the controller's status has them."""
-    return set(controller._engine.recovery.orphans)
+    """Return the ids that could not be destroyed, as in the status of a controller."""
+    return set(engine_of(controller).recovery.orphans)
 
 
 def remember() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simulation.backend import BAD_ID, CREATE, DESTROY, RENEW, SET
 from simulation.binding import orphans_of
 from simulation.situation import DEAD, LONGEST_BACKOFF_US, LOST
+from support.inside import clients_of
 
 from htppower.events import CallMade, Event, LinkChanged, LinkState, Transition
 
@@ -142,7 +143,7 @@ class CallRules:
     def check_closed(self, client: Client) -> None:
         """Fail if an id of a closed session still exists, and the status does not list it."""
         situation = self.situation
-        left = [each for each in client.ids if each in situation.htp._clients]
+        left = [each for each in client.ids if each in clients_of(situation.htp)]
         if situation.under_way is not None and situation.under_way.function == RENEW:
             # Creating the device again destroys these ids.
             return
@@ -168,7 +169,7 @@ class CallRules:
             self._orphans = dict.fromkeys(self._orphans, idle_us)
         for number, since_us in self._orphans.items():
             late = idle_us - since_us > LONGEST_BACKOFF_US and idle_us - since_us > self._troubles.longest_us
-            if late and number in situation.htp._clients and not situation.closed:
+            if late and number in clients_of(situation.htp) and not situation.closed:
                 situation.fail("what could not be destroyed is, within the back-off", f"id {number}")
         backend = situation.backend
         open_ = [client.session for client in situation.clients if client.session is not None and not client.closing]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 from simulation.expectations import expected, in_force
+from support.inside import clients_of
 
 if TYPE_CHECKING:
     from simulation.demand import Client
@@ -63,7 +64,7 @@ class FurtherRules:
     def applied(self, client: Client, power_config_id: int) -> None:
         """Judge votes that have taken effect on an id."""
         situation, now_us = self._situation, self._situation.scheduler.now_us
-        found = situation.htp._clients.get(power_config_id)
+        found = clients_of(situation.htp).get(power_config_id)
         if found is None:
             self._in_force.pop(power_config_id, None)
             self._relaxed.pop(client, None)

@@ -9,6 +9,7 @@ from simulation.demand import Client, Use
 from simulation.expectations import expected
 from simulation.phases import Loop, Phases
 from simulation.program import FATES, Op
+from support.inside import record_of
 
 import htppower
 
@@ -127,8 +128,8 @@ class Host:
         self._changes.end_sustains(client)
         used = client.busy or client.unsettled or client.holds or self._situation.is_asked(client)
         if op.how == "drop" and not used:
-            # A session is closed when nothing refers to it any more. Its record still has its state.
-            session, client.session = client.session, client.session._record
+            # A session is closed when nothing refers to it. Its record still has its state.
+            session, client.session = client.session, record_of(client.session)
             self._scheduler.collect(session, op.us % 7 + 1, [session])
             del session
             self._wait_until_closed(client)

@@ -78,7 +78,7 @@ def caught(
     """
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
-        for name in ("htppower", "profiles", "tests/simulation"):
+        for name in ("htppower", "profiles", "tests/simulation", "tests/support"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         if mutation is not None:
             drawn, seed = mutation.drawn, mutation.seed

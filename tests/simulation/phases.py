@@ -242,12 +242,12 @@ class Loop:
     def _work(self) -> None:
         while True:
             action = self._due.get()
-            asyncio._set_running_loop(self._as_loop)
+            asyncio._set_running_loop(self._as_loop)  # noqa: SLF001 - for authors of loops, says its docstring
             try:
                 action()
             finally:
-                asyncio._set_running_loop(None)
-                # A waiting task must not keep the function alive that it ran.
+                asyncio._set_running_loop(None)  # noqa: SLF001 - as above
+                # A waiting task must not keep alive what it ran.
                 del action
 
     def _begin(self, client: Client, op: Op) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simulation.backend import SET
 from simulation.expectations import expected, in_force
 from simulation.situation import HEARTBEAT_US
+from support.inside import clients_of, settings_of
 
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
@@ -61,7 +62,7 @@ class ProcessRules:
             return
         sent = {config.option: next(iter(config.fields.values())) for config in call.configs}
         raised = self._raised()
-        for option, now_us in ((POLLING, situation.htp._process.rpc_polling_time_us), (LATENCY, 0)):
+        for option, now_us in ((POLLING, settings_of(situation.htp).rpc_polling_time_us), (LATENCY, 0)):
             sent_us = sent.get(option, 0)
             wishes = {each.polling_us if option == POLLING else each.latency_us for each in raised}
             if sent_us > now_us and sent_us not in wishes:
@@ -69,7 +70,7 @@ class ProcessRules:
 
     def _raised(self) -> list[Expected]:
         """Return the profiles whose votes are in force on an id, or may be in force."""
-        found = {in_force(each) for each in self._situation.htp._clients.values()}
+        found = {in_force(each) for each in clients_of(self._situation.htp).values()}
         certain = [each for each in expected().values() if each.raised in found]
         troubled = [client for client in self._troubles.open if client is not None]
         return [*certain, *(each for client in troubled for each in client.possible(self._situation.caps))]
@@ -88,7 +89,7 @@ class ProcessRules:
 
     def look(self) -> None:
         """Judge the settings, since no task can run."""
-        found, settings = self._range(), self._situation.htp._process
+        found, settings = self._range(), settings_of(self._situation.htp)
         polling = settings.rpc_polling_time_us > found.most_polling_us and POLLING not in self.refused
         latency = found.most_latency_us > 0 and settings.rpc_control_latency_us < found.least_latency_us
         excess = (polling or (latency and LATENCY not in self.refused)) and not self.left
@@ -142,14 +143,14 @@ class ProcessRules:
 
     def tell(self) -> str:
         """Describe the settings in a line."""
-        settings = self._situation.htp._process
+        settings = settings_of(self._situation.htp)
         return (
             f"polling {settings.rpc_polling_time_us} us, latency {settings.rpc_control_latency_us} us, "
             f"of {self._range()}, refused {sorted(self.refused)}, now {self._situation.scheduler.now_us} us"
         )
 
     def _suffices(self, found: Range) -> bool:
-        settings = self._situation.htp._process
+        settings = settings_of(self._situation.htp)
         polls = settings.rpc_polling_time_us >= found.least_polling_us or POLLING in self.refused
         any_latency = not found.most_latency_us or LATENCY in self.refused
         return polls and (any_latency or 0 < settings.rpc_control_latency_us <= found.most_latency_us)

@@ -14,6 +14,7 @@ from simulation.backend import CREATE
 from simulation.binding import link_of
 from simulation.expectations import DOWN, in_force
 from simulation.tasks import Violation
+from support.inside import clients_of
 
 if TYPE_CHECKING:
     from simulation.backend import NativeCall, SimulatedBackend
@@ -103,15 +104,15 @@ class Situation:
     def lacking(self, client: Client) -> list[int]:
         """Return the cores without the votes of a profile that the session may be using."""
         raised = {each.raised for each in client.possible(self.caps)}
-        # On a device the HMX must follow the core clock by a vote, or have a vote of its own.
-        up = [each for each in self.htp._clients.values() if each.hmx_follows_core or each.explicit_hmx]
+        # On a device the HMX must be asked to follow the core clock, or have a vote of its own.
+        up = [each for each in clients_of(self.htp).values() if each.hmx_follows_core or each.explicit_hmx]
         return [
             core for core in client.cores if not any(each.core_id == core and in_force(each) in raised for each in up)
         ]
 
     def has(self, client: Client, votes: frozenset[InForce] = DOWN) -> bool:
-        """Return whether one of these vote sets is in force on each id of a session; by default, a power state's."""
-        alive = self.htp._clients
+        """Return whether one of these is in force on each of a session's ids; by default, a power state's votes."""
+        alive = clients_of(self.htp)
         own = [each for each in client.ids if each in alive and each not in self.failed_destroys]
         return all(in_force(alive[each]) in votes for each in own)
 
@@ -137,7 +138,7 @@ class Situation:
     def tell(self, client: Client) -> str:
         """Describe a session in a line."""
         names = [each.profile.name for each in client.possible(self.caps)]
-        alive = self.htp._clients
+        alive = clients_of(self.htp)
         votes = {each: alive[each].core[1] for each in client.ids if each in alive}
         return (
             f"session {client.place} ({getattr(client.session, 'state', None)}, {'/'.join(names)}): "

@@ -20,6 +20,7 @@ from simulation.further_rules import FurtherRules
 from simulation.process_rules import ProcessRules
 from simulation.session_rules import SessionRules
 from simulation.situation import DEAD, LOST, MOST_IN_A_ROW, Operation, Situation, Troubles
+from support.inside import clients_of, settings_of
 
 import htppower
 
@@ -211,12 +212,12 @@ class Specification:
             situation.fail("all is well once nothing fails", tell)
 
     def check_all_closed(self) -> None:
-        """Judge the closed controllers: no vote may be in force."""
-        situation, polling_us = self.situation, self.situation.htp._process.rpc_polling_time_us
+        """Judge closed controllers: nothing may be in force."""
+        situation, polling_us = self.situation, settings_of(self.situation.htp).rpc_polling_time_us
         if polling_us and None not in self.troubles and "RPC_POLLING_TIME" not in self.process.refused:
             situation.fail("nothing stays behind", self.process.tell())
-        if situation.htp._clients:
-            situation.fail("nothing stays behind", f"ids {sorted(situation.htp._clients)}")
+        if clients_of(situation.htp):
+            situation.fail("nothing stays behind", f"ids {sorted(clients_of(situation.htp))}")
 
     def _quiet(self) -> bool:
         """Judge everything, since no task can run; return whether no call is under way."""

@@ -27,7 +27,7 @@ class LookOut:
         self._places = places
         self._tally = tally
         # For each idle and raised session: since when it is idle, and how many looks have seen that.
-        self._seen: dict[Client, tuple[int, int]] = {}
+        self.seen: dict[Client, tuple[int, int]] = {}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._work, name="look-out", daemon=True)
 
@@ -42,17 +42,17 @@ class LookOut:
 
     def _work(self) -> None:
         while not self._stopped.is_set():
-            seen = (self._look(place.client) for place in self._places)
-            self._seen = {client: (since_us, looks) for client, since_us, looks in seen if looks}
+            seen = (self.look(place.client) for place in self._places)
+            self.seen = {client: (since_us, looks) for client, since_us, looks in seen if looks}
             time.sleep(PERIOD_US / 1_000_000)
 
-    def _look(self, client: Client) -> tuple[Client, int, int]:
+    def look(self, client: Client) -> tuple[Client, int, int]:
         """Return since when a session is idle and raised, and how many looks have seen that; 0 if it is not."""
         since_us = client.idle_since_us
         raised = client.session.state is State.RAISED
         if since_us is None or not raised or client.idle_since_us != since_us:
             return client, 0, 0
-        before_us, looks = self._seen.get(client, (since_us, 0))
+        before_us, looks = self.seen.get(client, (since_us, 0))
         looks = looks + 1 if before_us == since_us else 1
         idle_us = CLOCK.now_us - since_us
         self._tally.largest("idle_raised_us", idle_us)

@@ -59,7 +59,7 @@ def threads_weigh() -> bool:
 
 def is_checked() -> bool:
     """Return whether growth is a leak; it may not be if each thread has its own copy of the bytecode."""
-    copies = sys.version_info >= (3, 14) and "0" not in (sys._xoptions.get("tlbc"), os.environ.get("PYTHON_TLBC"))
+    copies = sys.version_info >= (3, 14) and "0" not in (sys._xoptions.get("tlbc"), os.environ.get("PYTHON_TLBC"))  # noqa: SLF001 - documented
     return not (threads_weigh() and copies)
 
 

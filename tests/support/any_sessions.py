@@ -15,15 +15,21 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 from support.bench import Bench
-from support.session_profiles import PROFILES
-from support.votes_in_force import CORES, assert_in_force, assert_lowered, assert_restart_noticed, casts, lowered_to
+from support.inside import clients_of, is_restart_unnoticed, record_of
+from support.session_votes import (
+    CORES,
+    PROFILES,
+    assert_in_force,
+    assert_lowered,
+    assert_restart_noticed,
+    casts,
+    lowered_to,
+)
 
 from htppower import Cap, Hold, Profile, Session, State, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
-from htppower.control.phases.blocks import Preparation
 from htppower.control.plans.precedence import in_use
-from htppower.events import Phase
 from htppower.profiles.sustain import longest_us
 from htppower.votes.native import Option
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, SUCCESS, SYSTEM_COMMUNICATION, TRANSPORT, UNSUPPORTED
@@ -67,7 +73,7 @@ class Sessions(RuleBasedStateMachine):
         htp = SimulatedHtp(arch=arch, platform=platform, cores=len(CORES))
         self.bench = Bench.make(htp, heartbeat_us=DEFAULT_HEARTBEAT_US)
         self.open: list[Session] = []
-        self.running: list[tuple[Session, AbstractContextManager[Any]]] = []
+        self.running: list[tuple[Session, AbstractContextManager[Any], str]] = []
         self.last_use_us: dict[int, int] = {}
         self.last_was_deinit: dict[int, bool] = {}
         self.checked = 0
@@ -95,20 +101,20 @@ class Sessions(RuleBasedStateMachine):
             return multiple()
         phase = _ticket(session) if kind == "ticket" else getattr(session, kind)()
         phase.__enter__()
-        self.running.append((session, phase))
+        self.running.append((session, phase, kind))
         if not self.faults and casts(session):
             assert session.state is State.RAISED
-        return (session, phase)
+        return (session, phase, kind)
 
     @rule(running=consumes(phases), fails=st.booleans())
-    def end(self, running: tuple[Session, AbstractContextManager[Any]], fails: bool) -> None:
+    def end(self, running: tuple[Session, AbstractContextManager[Any], str], fails: bool) -> None:
         """End a phase, with or without an exception."""
-        session, phase = running
+        session, phase, kind = running
         error = ValueError("mine") if fails else None
         phase.__exit__(type(error) if error else None, error, None)
         self.running.remove(running)
         self.last_use_us[session.number] = self.bench.time.now_us
-        self.last_was_deinit[session.number] = isinstance(phase, Preparation) and phase._phase is Phase.DEINIT
+        self.last_was_deinit[session.number] = kind == "deinit"
 
     @rule(pairs=st.lists(st.tuples(sessions, st.sampled_from(PROFILES)), min_size=2, max_size=3))
     def infer_in_threads(self, pairs: list[tuple[Session, str | Profile]]) -> None:
@@ -214,13 +220,13 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def recorded_votes_are_in_force(self) -> None:
         """The ledger has the votes of the simulated HTP, except from a restart until the next call reports it."""
-        if self.bench.simulated._unnoticed:
+        if is_restart_unnoticed(self.bench.simulated):
             return
         status = self.bench.controller.status()
         for session in status.sessions:
             for power_config_id, votes in session.votes.items():
                 if votes:
-                    assert_in_force(self.bench.simulated._clients[power_config_id], votes)
+                    assert_in_force(clients_of(self.bench.simulated)[power_config_id], votes)
         for name in ("rpc_polling_time_us", "rpc_control_latency_us", "adaptive_polling_time_us"):
             known = getattr(status.process, name)
             assert known is None or known == getattr(self.bench.effective(), name)
@@ -228,11 +234,11 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def states_are_what_is_in_force(self) -> None:
         """A raised session has its profile's votes, a lowered session its lowered votes, even after failures."""
-        if self.bench.simulated._unnoticed:
+        if is_restart_unnoticed(self.bench.simulated):
             return
         for session in self.open:
             if session.state is State.RAISED:
-                votes = session._record.plan.raised
+                votes = record_of(session).plan.raised
             elif session.state is State.LOWERED:
                 after_deinit = self.last_was_deinit.get(session.number, False)
                 votes = lowered_to(self.bench, session, after_deinit=after_deinit).without(Option.HMX_V2)
@@ -241,12 +247,12 @@ class Sessions(RuleBasedStateMachine):
             votes = votes.without(*PROCESS_WIDE, *(lost.option for lost in session.degradations))
             # The library may have forgotten an id that has no votes of its own.
             for power_config_id in session.power_config_ids.values() if votes else ():
-                assert_in_force(self.bench.simulated._clients[power_config_id], votes)
+                assert_in_force(clients_of(self.bench.simulated)[power_config_id], votes)
 
     @invariant()
     def running_phases_are_raised(self) -> None:
         """While no call has failed, a session with a running phase is RAISED."""
-        for session, _ in self.running:
+        for session, *_ in self.running:
             if not self.faults and casts(session) and session.state is not State.DESTROYED:
                 assert session.state is State.RAISED
 
@@ -277,7 +283,7 @@ class Sessions(RuleBasedStateMachine):
 
     def _idle(self) -> list[Session]:
         """Return the sessions without a running inference."""
-        return [session for session in self.open if not any(other is session for other, _ in self.running)]
+        return [session for session in self.open if not any(other is session for other, *_ in self.running)]
 
     def teardown(self) -> None:
         """Close: when the hardware answers, no votes and no alarms are left, and restarts were noticed."""

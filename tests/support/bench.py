@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from support.inside import share_profiles
 
 from htppower import Profile, load_profile
 from htppower.backends import Call, Effective, RecordingBackend, SimulatedHtp
@@ -46,13 +47,16 @@ class Bench:
 
     @classmethod
     def make(cls, simulated: SimulatedHtp | None = None, **options: Any) -> Bench:
-        """Return a bench on V75, or on the given simulation; without a heartbeat, unless the options set one."""
+        """Return a bench on V75, or on the given simulation; without a heartbeat, unless the options set one.
+
+        On V75, calls that are delayed take virtual time.
+        """
         time = VirtualTime()
-        simulated = SimulatedHtp(arch=75) if simulated is None else simulated
+        simulated = SimulatedHtp(arch=75, sleep=time.sleep) if simulated is None else simulated
         recorder = RecordingBackend(simulated, time=time)
         controller = VoteController(recorder, time=time, handle_sigterm=False, **{"heartbeat_us": 0, **options})
         if "folders" not in options:
-            controller._claims.profiles._entries = _LOADED
+            share_profiles(controller, _LOADED)
         events: list[Event] = []
         controller.subscribe(events.append, STATE_EVENTS)
         return cls(time, simulated, recorder, controller, events)
@@ -85,6 +89,12 @@ class Bench:
         """Run one inference."""
         with session.inference():
             self.time.advance_us(duration_us)
+
+    def infer_often(self, session: Session, times: int, gap_us: int) -> None:
+        """Run inferences, each with a gap after it."""
+        for _ in range(times):
+            self.infer(session)
+            self.time.advance_us(gap_us)
 
 
 def use_sessions(controller: VoteController, times: int) -> None:

@@ -6,9 +6,10 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any, Literal
 
+from support.inside import drain, has_callbacks, run_on_the_worker
+
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.control.core.line import Urgency
 from htppower.control.time.workers import ThreadWorker
 from htppower.testing import VirtualTime
 
@@ -89,17 +90,17 @@ class Gate:
 
     def post(self, action: Callable[[], object]) -> None:
         """Let the worker run an action that holds the line."""
-        self.controller._engine.submit(action, Urgency.RAISE)
+        run_on_the_worker(self.controller, action)
 
     def drain(self) -> None:
         """Wait for the requested steps, and for the callbacks that they schedule."""
         self._wait()
-        while not self.time._soon.empty():
+        while has_callbacks(self.time):
             self.time.advance_us(0)
             self._wait()
 
     def _wait(self) -> None:
-        assert self.controller._engine.submit(lambda: None, Urgency.HEARTBEAT).wait(LONG_S)
+        assert drain(self.controller)
 
     def assert_down(self, session: Session) -> None:
         """Wait for pending steps, and assert that nothing is in flight and the votes are down."""

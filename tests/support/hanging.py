@@ -11,7 +11,6 @@ from htppower.backends import SimulatedHtp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.line import Line
     from htppower.votes.vote_set import VoteSet
 
 WAIT_S = 30
@@ -25,11 +24,6 @@ def until(holds: Callable[[], object]) -> None:
         time.sleep(0)
 
 
-def is_free(line: Line) -> bool:
-    """Return whether no thread holds a line."""
-    return line._holder is None
-
-
 class Hang:
     """An action that reports its begin, and ends when it is released."""
 
@@ -37,24 +31,32 @@ class Hang:
         self.begun, self.let_go, self.ended = threading.Event(), threading.Event(), threading.Event()
         self.thread: threading.Thread | None = None
 
-    def __call__(self) -> None:
-        """Hang."""
+    def __call__(self, *_: object) -> None:
+        """Hang; also called with arguments, such as the seconds of a sleep."""
         self.thread = threading.current_thread()
         self.begun.set()
         assert self.let_go.wait(WAIT_S)
         self.ended.set()
 
 
-def on_a_thread(action: Callable[[], object]) -> Callable[[], None]:
-    """Return a function that runs an action on another thread to its end."""
-
-    def run() -> None:
-        thread = threading.Thread(target=action)
+def started(*actions: Callable[[], object]) -> tuple[threading.Thread, ...]:
+    """Start each action on a thread of its own, and return the threads."""
+    threads = tuple(threading.Thread(target=action, daemon=True) for action in actions)
+    for thread in threads:
         thread.start()
+    return threads
+
+
+def join(*threads: threading.Thread) -> None:
+    """Wait until threads have ended."""
+    for thread in threads:
         thread.join(WAIT_S)
         assert not thread.is_alive()
 
-    return run
+
+def on_a_thread(action: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that runs an action on another thread to its end."""
+    return lambda: join(*started(action))
 
 
 def start_no_thread(thread: threading.Thread) -> None:

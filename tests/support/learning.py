@@ -1,4 +1,4 @@
-"""Profiles with a learnt sustain time, and the lowest possible cost of gaps."""
+"""Profiles that learn their sustain time or relax in two steps, and the lowest possible cost of gaps."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower import Profile, load_profile
+from htppower.events import Transition, Trigger
+from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from support.bench import Bench
+
+    from htppower.control.status.controller_status import LearntSustain
+    from htppower.profiles.sustain import Sustain
     from htppower.sustain.base import Learner
+SUSTAIN_US = 100_000
+AFTER_US = 2_000_000
 
 
 def relaxing(name: str = "burst", **relax: Any) -> Profile:
@@ -25,6 +33,30 @@ def relaxing(name: str = "burst", **relax: Any) -> Profile:
 def learning(name: str = "burst", **adaptive: int) -> Profile:
     """Return a shipped profile with a learnt sustain time."""
     return relaxing(name, after_inference_us=Adaptive(**adaptive))
+
+
+def learnt_of(bench: Bench) -> LearntSustain:
+    """Return what the oldest open session has learnt."""
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    return learnt
+
+
+def released() -> PowerState:
+    """Return a power state below that of burst."""
+    relax = load_profile("burst").relax
+    assert relax is not None
+    return relax.after_deinit_to
+
+
+def in_two_steps(after_us: Sustain = AFTER_US, sustain: Sustain = SUSTAIN_US) -> Profile:
+    """Return a profile that relaxes twice."""
+    return relaxing(after_inference_us=sustain, then=Then(released(), after_us))
+
+
+def triggers(bench: Bench) -> list[Trigger]:
+    """Return the transitions that were made."""
+    return [event.trigger for event in bench.events if isinstance(event, Transition)]
 
 
 def clairvoyant_us(gaps_us: Iterable[int], worth_us: int) -> int:

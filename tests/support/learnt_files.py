@@ -25,9 +25,7 @@ def learning(sustain: Adaptive = BREAK_EVEN, name: str = "burst") -> Profile:
 
 def learn(bench: Bench, session: Session, gaps: int) -> None:
     """Run an inference, and then more inferences with long gaps before them."""
-    for _ in range(gaps + 1):
-        bench.infer(session)
-        bench.time.advance_us(1_000_000)
+    bench.infer_often(session, gaps + 1, 1_000_000)
 
 
 def learnt(bench: Bench) -> list[tuple[int, int]]:

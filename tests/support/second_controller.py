@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower import VoteController
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
     from support.bench import Bench
@@ -27,3 +28,8 @@ def settings_sent(bench: Bench) -> list[tuple[int, int]]:
         for call in bench.sets
         if (config := call.config("RPC_POLLING_TIME")) is not None
     ]
+
+
+def answer_the_host(bench: Bench) -> None:
+    """Let a call that is not the controller's be the one that is told of the restart."""
+    assert bench.simulated.native_set(0, None) == SYSTEM_COMMUNICATION

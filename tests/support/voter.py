@@ -62,7 +62,7 @@ class Voter:
         self._model = model
         self._folder = tempfile.TemporaryDirectory()
         self._file = Path(self._folder.name, "extensions.json")
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
 
     def accepted(self, text: str | bytes) -> bool:
@@ -143,7 +143,7 @@ class Voter:
 
     def _send(self, request: dict[str, object] | None) -> None:
         """Send a request; None sends the line that ends the idle stage."""
-        process = self._process or self._start()
+        process = self.process or self._start()
         assert process.stdin is not None
         # If the process is gone, its output shows that.
         with contextlib.suppress(BrokenPipeError):
@@ -154,7 +154,7 @@ class Voter:
         tokenizer = Path(self._folder.name, "tokenizer.json")
         tokenizer.write_text(json.dumps(TOKENIZER), encoding="utf-8")
         command = [str(PROCESSES / "voter_host.py"), str(self._libraries), str(self._model), str(tokenizer)]
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             # Unbuffered, so that the output of the libraries is not buffered either.
             [sys.executable, "-u", *command],
             stdin=subprocess.PIPE,
@@ -164,12 +164,12 @@ class Voter:
             env={**os.environ, "LD_LIBRARY_PATH": str(self._libraries)},
         )
         self._lines = queue.Queue()
-        threading.Thread(target=_read, args=(self._process, self._lines), daemon=True).start()
-        return self._process
+        threading.Thread(target=_read, args=(self.process, self._lines), daemon=True).start()
+        return self.process
 
     def _end(self) -> int | None:
         """End the process, if any, and return its exit code."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is None:
             return None
         assert process.stdin is not None

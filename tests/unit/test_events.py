@@ -136,7 +136,7 @@ def test_an_error_that_is_raised_is_a_copy_of_the_one_that_is_kept() -> None:
     bench.simulated.fail_next(13000)
     with pytest.raises(VoteRejected) as caught, session.inference():
         pass
-    last = session._record.history.last_error
+    last = bench.controller.status().sessions[0].last_error
     assert last is not None
     assert last.error is not caught.value
     assert (str(last.error), last.error.__traceback__) == (str(caught.value), None)

@@ -42,8 +42,8 @@ def test_a_process_holds_many_dialogs(voter: Voter) -> None:
 def test_a_process_that_died_is_told_and_replaced(reader: Voter) -> None:
     """The death of the library's process is an error with its code, and the next file is still read."""
     assert reader.accepted(BURST)
-    assert reader._process is not None
-    reader._process.kill()
+    assert reader.process is not None
+    reader.process.kill()
     with pytest.raises(VoterEndedError, match="ended with -9"):
         reader.accepted(BURST)
     assert reader.accepted(BURST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.helpers import hvx, native_dcvs, native_scalar
+from support.inside import is_restart_unnoticed
 
 from htppower.backends import Call, NoVotes, RecordingBackend, SimulatedHtp, TimedHtp, Timing
 from htppower.errors import BackendUnavailable, Unavailable, VoteRejected
@@ -38,7 +39,7 @@ def test_a_restart_is_not_told_after_a_renewal() -> None:
     htp.restart_subsystem()
     htp.renew()
     assert htp.native_create(0, 0) == (0, 2)
-    assert htp._unnoticed is False
+    assert is_restart_unnoticed(htp) is False
 
 
 def test_a_dead_subsystem_can_not_be_renewed() -> None:

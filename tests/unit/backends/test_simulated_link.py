@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.helpers import hvx, native_dcvs, native_hmx, native_scalar
+from support.inside import remembered_by
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import BackendUnavailable, Unavailable, VoteRejected
@@ -237,7 +238,7 @@ def test_renewing_a_healthy_link_takes_every_vote_back() -> None:
     device.vote(hmx=True)
     device.htp.renew()
     assert device.htp.effective() == AT_REST
-    assert device.htp._library._remembered == {}  # type: ignore[union-attr]
+    assert remembered_by(device.htp) == {}
 
 
 def test_a_renewal_fails_while_the_dsp_is_down() -> None:

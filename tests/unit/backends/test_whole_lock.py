@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from interrupts.injector import PACKAGE, Injector, Shot
+from support.inside import lock_of_3_14
 
-from htppower.backends import whole_lock as module
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.time.locks import is_held
 
 MORE_THAN_THERE_ARE = 12
 
 
 def test_no_interrupt_leaves_it_held() -> None:
     """An exception at any instruction, before, at or in the block, leaves the lock free."""
-    lock = whole_lock()
+    lock: Any = whole_lock()
     counted: list[int] = []
 
     def use() -> None:
@@ -29,7 +31,7 @@ def test_no_interrupt_leaves_it_held() -> None:
     for at in 5 * list(range(1, MORE_THAN_THERE_ARE)):
         result = injector.run(use, Shot(at))
         came += bool(result.delivered)
-        held = lock._is_owned()  # type: ignore[attr-defined]  # typeshed does not know it
+        held = is_held(lock)
         if held:
             lock.release()
         assert not held, f"held after an interrupt at {at}: {result.delivered}"
@@ -38,7 +40,7 @@ def test_no_interrupt_leaves_it_held() -> None:
 
 def test_it_is_a_lock_of_the_interpreter() -> None:
     """It is reentrant, excludes other threads, and works with ``Condition``; before CPython 3.14 it is the C lock."""
-    lock = whole_lock()
+    lock: Any = whole_lock()
     assert isinstance(lock, type(threading.RLock()))
     entered = threading.Event()
 
@@ -57,14 +59,14 @@ def test_it_is_a_lock_of_the_interpreter() -> None:
 
 def test_what_it_is_from_3_14_on_works_everywhere() -> None:
     """``with`` enters, gives True, and releases the lock, also if the block raises."""
-    lock = module._WholeLock()
+    lock = lock_of_3_14()
 
     def fail() -> None:
         with lock as taken:
             assert taken
-            assert lock._is_owned()  # type: ignore[attr-defined]
+            assert is_held(lock)
             raise LookupError
 
     with pytest.raises(LookupError):
         fail()
-    assert not lock._is_owned()  # type: ignore[attr-defined]
+    assert not is_held(lock)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from decimal import Decimal
 from fractions import Fraction
 
 import attrs
 import pytest
 from support.bench import SVS, Bench
-from support.hanging import WAIT_S, HangingHtp, until
+from support.hanging import WAIT_S, HangingHtp, join, started, until
+from support.inside import companions_of, is_ended
 from support.learning import relaxing
 
 from htppower import SessionClosed, State, VoteController, load_profile
@@ -109,7 +109,7 @@ def test_an_id_that_can_not_be_destroyed_keeps_no_controller_open(failures: int)
         pass
     bench.simulated.fail_next(13006, "destroyPowerConfigId", times=failures)
     bench.controller.close()
-    assert bench.controller._ending.ended
+    assert is_ended(bench.controller)
     assert bench.simulated.power_config_ids == (() if failures == 1 else (1,))
     assert bench.time.alarms == 0
 
@@ -126,7 +126,7 @@ def test_closing_on_a_dead_link_makes_no_call(held: bool) -> None:
     bench.recorder.clear()
     sessions[0].close()
     bench.controller.close()
-    assert (bench.recorder.calls, bench.controller._ending.ended) == ((), True)
+    assert (bench.recorder.calls, is_ended(bench.controller)) == ((), True)
     assert [session.state for session in sessions] == [State.DESTROYED] * 2
 
 
@@ -150,7 +150,7 @@ def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
     session.close(Decimal(2))  # type: ignore[arg-type]
     assert session.state is State.DESTROYED
     bench.controller.close(Fraction(2))  # type: ignore[arg-type]
-    assert (other.state, bench.controller._ending.ended) == (State.DESTROYED, True)
+    assert (other.state, is_ended(bench.controller)) == (State.DESTROYED, True)
 
 
 def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() -> None:
@@ -165,16 +165,14 @@ def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() ->
         except SessionClosed as error:
             refused.append(error)
 
-    threads = [threading.Thread(target=each, daemon=True) for each in (opens, controller.close)]
-    threads[0].start()
+    threads = started(opens)
     assert hang.begun.wait(WAIT_S)
-    threads[1].start()
-    until(lambda: controller._registry.closed)
+    threads += started(controller.close)
+    until(lambda: ", closed" in repr(controller))
     hang.let_go.set()
-    for thread in threads:
-        thread.join(WAIT_S)
+    join(*threads)
     controller.close()
-    assert (len(refused), htp.power_config_ids, controller._ending.ended) == (1, (), True)
+    assert (len(refused), htp.power_config_ids, is_ended(controller)) == (1, (), True)
 
 
 def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench: Bench) -> None:
@@ -183,11 +181,11 @@ def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench
 
     def close_again() -> None:
         bench.controller.close()
-        ends.append("ended" if bench.controller._ending.ended else "goes on")
+        ends.append("ended" if is_ended(bench.controller) else "goes on")
 
-    bench.controller._companions.add(close_again, close_again)
+    companions_of(bench.controller).add(close_again, close_again)
     bench.controller.close()
-    assert (ends, bench.controller._ending.ended) == (["goes on"], True)
+    assert (ends, is_ended(bench.controller)) == (["goes on"], True)
 
 
 def test_a_subscriber_may_close_what_is_being_closed(bench: Bench) -> None:

@@ -17,6 +17,7 @@ from htppower import (
 )
 from htppower.backends import Description, RecordingBackend, SimulatedHtp
 from htppower.events import ReleaseFailed
+from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED, INVALID_INPUT
 
 
@@ -149,8 +150,8 @@ def test_closed_sessions_leave_nothing_in_the_ledger(bench: Bench) -> None:
     for _ in range(20):
         with bench.controller.session("burst") as session:
             bench.infer(session)
-        assert session._record.ledgers == {}
-    assert bench.controller._registry.sessions == {}
+        assert session.power_config_ids == {}
+    assert bench.controller.status().sessions == ()
     assert bench.time.alarms == 0
 
 
@@ -226,3 +227,23 @@ def test_a_class_is_not_taken_for_a_function(bench: Bench, kind: type) -> None:
     """``votes`` refuses a class: decorated as a function, it would break ``isinstance``."""
     with pytest.raises(TypeError, match=r"is a class.*: put votes on its methods"):
         bench.controller.session("burst").votes(kind)
+
+
+class GivesZero(SimulatedHtp):
+    """A backend whose IDs are all 0."""
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:
+        """Return 0."""
+        super().create_power_config_id(device_id, core_id)
+        return 0
+
+
+def test_an_id_0_is_a_create_that_failed() -> None:
+    """If the library returns id 0, the session reports a failed create, and no vote is sent."""
+    recorder = RecordingBackend(GivesZero(arch=75), time=VirtualTime())
+    with VoteController(backend=recorder, on_error="raise", time=VirtualTime()) as controller:
+        with pytest.raises(VoteRejected) as raised, controller.session("burst") as session, session.inference():
+            pass
+        assert raised.value.code == INVALID_INPUT
+        assert raised.value.function == "createPowerConfigId"
+    assert {call.function for call in recorder.calls} == {"createPowerConfigId"}

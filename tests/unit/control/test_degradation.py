@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 from support.bench import MAX_CORNER, Bench, explicit_hmx, options, voting
+from support.inside import is_ended
 
 from htppower import RuleBreach, State
 from htppower.backends import SimulatedHtp
@@ -170,4 +171,4 @@ def test_what_was_never_taken_is_not_taken_back_for_ever(*, strict: bool) -> Non
     bench.time.advance_us(60_000_000)
     assert (len(bench.recorder.calls), bench.time.alarms) == (made, 0)
     bench.controller.close()
-    assert bench.controller._ending.ended
+    assert is_ended(bench.controller)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import attrs
 import pytest
 from support.bench import use_sessions
-from support.hanging import WAIT_S
+from support.hanging import WAIT_S, join, started
+from support.inside import replace_subscriptions
 
 import htppower.control.controller
 import htppower.control.event_bus
@@ -118,10 +119,9 @@ def test_unsubscribing_delivers_what_came_before(controller: VoteController, blo
     unsubscribe = controller.subscribe(blocked)
     use_sessions(controller, 1)
     assert blocked.entered.wait(WAIT_S)
-    ended = threading.Thread(target=unsubscribe)
-    ended.start()
+    ended = started(unsubscribe)
     blocked.go_on.set()
-    ended.join(WAIT_S)
+    join(*ended)
     assert [event.order for event in blocked.told] == list(range(1, 12))
     use_sessions(controller, 1)
     unsubscribe()
@@ -163,7 +163,7 @@ def test_events_that_were_lost_are_counted_once_while_their_subscriber_is_remove
     bus, seen = EventBus(VirtualTime()), list[int]()
     subscription = bus.add(lambda _event: None, lambda _kind, _details: True)
     subscription.lost = 5
-    bus._subscriptions = _Removing(bus._subscriptions)
+    replace_subscriptions(bus, _Removing)
     other = threading.Thread(target=lambda: seen.append(bus.lost))
 
     def asks() -> None:

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import SVS, Bench
-from support.hanging import WAIT_S, until
+from support.hanging import WAIT_S, join, started, until
+from support.inside import engine_of, gate_of, is_ended, may_hold_a_lock
 
 from htppower import Cap, SessionClosed, State, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.control import own_work
 from htppower.control.core.line import Urgency
+from htppower.control.time.locks import is_held
+from htppower.control.time.scheduler import SystemTime
 from htppower.events import ProfileChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.time.scheduler import SystemTime
     from htppower.events import Event
     from htppower.votes.vote_set import VoteSet
 
@@ -68,7 +69,7 @@ def test_closing_in_a_finalizer_brings_everything_down() -> None:
             pass
     finally:
         gc.enable()
-    until(lambda: controller._ending.ended)
+    until(lambda: is_ended(controller))
     assert (backend.power_config_ids, backend.effective().rpc_polling_time_us) == ((), 0)
     assert [session.state for session in sessions] == [State.DESTROYED] * 3
 
@@ -92,10 +93,7 @@ def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
         try:
             Finalized(action)
             backend.collects = True
-            infers = threading.Thread(target=lambda: first.begin().end())
-            infers.start()
-            infers.join(WAIT_S)
-            assert not infers.is_alive()
+            join(*started(lambda: first.begin().end()))
         finally:
             gc.enable()
         until(ended)
@@ -143,11 +141,11 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
     session = controller.session("burst")
     controller.session("burst")
     closed: list[bool] = []
-    kind = type(session._record.gate.time)
+    kind = SystemTime
     now_us = kind.now_us
 
     def handler(time: SystemTime) -> int:
-        if not closed and session._record.gate.lock._is_owned():
+        if not closed and is_held(gate_of(session).lock):
             closed.append(True)
             controller.close()
         return now_us.__get__(time)  # type: ignore[no-any-return]
@@ -161,12 +159,9 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
             else:
                 list(session.stream([1, 2], idle_timeout_us=10**9))
 
-    thread = threading.Thread(target=host, daemon=True)
-    thread.start()
-    thread.join(WAIT_S)
-    assert not thread.is_alive()
+    join(*started(host))
     assert closed
-    until(lambda: controller._ending.ended)
+    until(lambda: is_ended(controller))
     assert backend.power_config_ids == ()
 
 
@@ -174,8 +169,8 @@ def test_what_is_the_controllers_own_work_does_not_hang_on_how_it_was_compiled()
     """Modules are recognised by name, since a frozen application has other file names."""
     own = {f"htppower.control.{name}" for name in ("gate.gate", "core.line", "gate.tokens", "phases.tickets")}
     assert own <= set(sys.modules)
-    assert all(map(own_work._holds, own))
-    assert not any(map(own_work._holds, ("htppower.control.controller", "htppower.control.phases.streams", "host")))
+    assert all(map(may_hold_a_lock, own))
+    assert not any(map(may_hold_a_lock, ("htppower.control.controller", "htppower.control.phases.streams", "host")))
 
 
 def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
@@ -192,7 +187,7 @@ def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
     with session.inference():
         bench.controller.subscribe(close, ProfileChanged)
         session.use("sustained_high_performance")
-    assert (up[0] > SVS, up[1] > SVS, bench.controller._ending.ended) == (True, False, True)
+    assert (up[0] > SVS, up[1] > SVS, is_ended(bench.controller)) == (True, False, True)
 
 
 def test_a_cap_in_the_middle_of_a_count_waits_for_no_other_thread(
@@ -203,7 +198,7 @@ def test_a_cap_in_the_middle_of_a_count_waits_for_no_other_thread(
     inference = session.inference()
     inference.__enter__()
     caps: list[Cap] = []
-    call_at, line = bench.time.call_at, bench.controller._engine.line
+    call_at, line = bench.time.call_at, engine_of(bench.controller).line
     taken, give_back = threading.Event(), threading.Event()
 
     def step() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
 import attrs
 import pytest
 from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
+from support.hanging import WAIT_S, Hang, join, started
 
 from htppower import Profile, State, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
@@ -160,14 +159,9 @@ def test_i_the_call_that_meets_the_restart_is_made_again() -> None:
 
 
 def test_j_an_inference_begins_only_after_its_raise_has_returned() -> None:
-    """In several threads, too, an inference never begins before the call of its raise has returned."""
-    entered, release = threading.Event(), threading.Event()
-
-    def hold(_seconds: float) -> None:
-        entered.set()
-        assert release.wait(10)
-
-    simulated = SimulatedHtp(arch=75, sleep=hold)
+    """In several threads, too, an inference never begins before its raising call has returned."""
+    hang = Hang()
+    simulated = SimulatedHtp(arch=75, sleep=hang)
     controller = VoteController(RecordingBackend(simulated), time=VirtualTime(), handle_sigterm=False)
     session = controller.session("burst")
     simulated.delay_calls(1, "setPowerConfig")
@@ -177,14 +171,11 @@ def test_j_an_inference_begins_only_after_its_raise_has_returned() -> None:
         with session.inference():
             clocks.append(simulated.effective().core_target)
 
-    threads = [threading.Thread(target=infer) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    assert entered.wait(10)
+    threads = started(*[infer] * 4)
+    assert hang.begun.wait(WAIT_S)
     assert clocks == []
-    release.set()
-    for thread in threads:
-        thread.join(10)
+    hang.let_go.set()
+    join(*threads)
     assert clocks == [MAX_CORNER] * 4
     controller.close()
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import attrs
 import pytest
 from support.bench import BURST_SUSTAIN_US, SVS, Bench, options
+from support.hanging import WAIT_S
 
 from htppower import Profile, SessionClosed, State, load_profile
-from htppower.events import Cause, Phase, Transition
+from htppower.events import Cause, Event, Phase, Transition
 from htppower.profiles.profile import Relax
 
 SETTINGS = ["RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
@@ -232,3 +235,49 @@ def test_a_session_is_a_context_manager(bench: Bench) -> None:
     with bench.controller.session("burst") as session:
         bench.infer(session)
     assert session.state is State.DESTROYED
+
+
+@pytest.mark.parametrize("sustain_us", [0, 20_000])
+def test_a_deadline_that_comes_earlier_is_kept(bench: Bench, sustain_us: int) -> None:
+    """An inference in the long window after INIT is lowered by its own sustain time."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    relax = attrs.evolve(burst.relax, after_init_us=10_000_000, after_inference_us=sustain_us)
+    session = bench.controller.session(attrs.evolve(burst, relax=relax))
+    with session.init():
+        pass
+    bench.time.advance_us(1_000_000)
+    assert session.state is State.RAISED
+    bench.infer(session)
+    bench.time.advance_us(sustain_us)
+    assert session.state is State.LOWERED
+
+
+def test_a_graph_initialised_inside_a_sustain_window_leaves_the_window(bench: Bench) -> None:
+    """If INIT ends inside a sustain window, the window stays as long as before."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    with session.init():
+        pass
+    assert session.state is State.RAISED
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert session.state is State.LOWERED
+
+
+def test_nothing_slips_in_between_the_end_of_init_and_forgetting_its_votes(bench: Bench) -> None:
+    """An inference that begins right when INIT was lowered sends everything."""
+    session = bench.controller.session("burst")
+    began = threading.Event()
+    inferring = threading.Thread(target=bench.infer, args=(session,))
+
+    def see(event: Event) -> None:
+        if isinstance(event, Transition) and event.trigger == "lower" and not began.is_set():
+            began.set()
+            inferring.start()
+
+    bench.controller.subscribe(see)
+    with session.init():
+        pass
+    inferring.join(WAIT_S)
+    assert options(bench.votes[2]) == ["DCVS_V3", "HMX_V2"]
+    assert options(bench.settings[2]) == ["RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]

@@ -11,7 +11,7 @@ import threading
 import attrs
 import pytest
 from support.bench import use_sessions
-from support.hanging import WAIT_S, Hang
+from support.hanging import WAIT_S, Hang, join, started
 
 from htppower import VoteController, load_profile
 from htppower.control.event_bus import EventBus
@@ -87,11 +87,7 @@ def test_events_of_many_threads_come_in_order(controller: VoteController) -> Non
 
     controller.subscribe(note)
     controller.subscribe(calls.append, (CallMade,))
-    threads = [threading.Thread(target=work) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(WAIT_S)
+    join(*started(*[work] * THREADS))
     assert controller.flush_events(WAIT_S)
     # If two threads change the settings of the process at the same time, there is one more call.
     assert [event.order for event in told] == list(range(1, len(told) + 1))

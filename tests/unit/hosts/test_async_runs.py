@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.bench import Bench
+from support.hanging import join, started
 from support.onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
 
 from htppower import SessionClosed, State
@@ -83,11 +84,12 @@ def test_a_model_that_is_dropped_with_an_async_run_pending(bench: Bench) -> None
     dropped = threading.Event()
     answer = Answer(dropped)
     model: Any = VotingSession(on_cpu(), votes)
-    held: Any = VotingSession(Held(votes), votes)
+    never_run = Held(votes)
+    held: Any = VotingSession(never_run, votes)
     model.run_async(None, {"x": X}, answer, None)
     held.run_async(None, {}, lambda *_: None, None)
-    callback = held._session.callbacks[0]
-    del model, held
+    callback = never_run.callbacks[0]
+    del model, held, never_run
     gc.collect()
     dropped.set()
     assert answer.come.wait(WAIT_S)
@@ -130,13 +132,11 @@ def test_close_waits_for_async_runs(bench: Bench) -> None:
     held = Held(votes)
     model = VotingSession(held, votes)
     model.run_async(None, {}, lambda *_: None, None)
-    closing = threading.Thread(target=model.close)
-    closing.start()
+    (closing,) = started(model.close)
     closing.join(0.05)
     assert closing.is_alive()
     held.callbacks[0](None, None, "")
-    closing.join(WAIT_S)
-    assert not closing.is_alive()
+    join(closing)
     assert [str(getattr(event, "cause", "")) for event in bench.events][-2:] == ["DE-INIT began", "DE-INIT ended"]
 
 

@@ -50,8 +50,8 @@ def by_vector(model: Any) -> Any:
     """Return the output, with vectors of ONNX Runtime's own values."""
     capi = ort.capi.onnxruntime_pybind11_state
     feeds, fetches = capi.OrtValueVector(), capi.OrtValueVector()
-    feeds.push_back(ort.OrtValue.ortvalue_from_numpy(X)._ortvalue)
-    device = ort.OrtDevice.make("cpu", 0)._get_c_device()
+    feeds.push_back(ort.OrtValue.ortvalue_from_numpy(X)._ortvalue)  # noqa: SLF001 - as ONNX Runtime does
+    device = ort.OrtDevice.make("cpu", 0)._get_c_device()  # noqa: SLF001 - as ONNX Runtime does
     model.run_with_ortvaluevector(ort.RunOptions(), ["x"], feeds, ["y"], fetches, [device])
     return ort.OrtValue(fetches[0]).numpy()
 

@@ -176,7 +176,7 @@ def test_a_run_that_fails_is_not_made_on_the_cpu_in_its_place(bench: Bench) -> N
     """By default ONNX Runtime would run it on the CPU, and hide the lost link."""
     votes = bench.controller.session("burst")
     session = on_cpu()
-    session._sess = Broken(session._sess)
+    session._sess = Broken(session._sess)  # noqa: SLF001 - what ONNX Runtime falls back from has no public name
     with pytest.raises(CAPI.EPFail):
         VotingSession(session, votes).run(None, {"x": X})
     assert [call.function for call in bench.recorder.calls].count("createPowerConfigId") == 2

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import Bench
+from support.inside import kept_profiles
 
 from htppower import ProfileError
 from htppower.profiles import cache, strict_yaml
 from htppower.profiles.cache import ProfileCache
+from htppower.profiles.regular_file import read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,15 +143,14 @@ def test_what_is_wrong_is_not_kept(folder: Path) -> None:
 def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A profile is kept with the state of its files before it was read."""
     profiles = ProfileCache([folder])
-    read_text = strict_yaml._read_text
 
-    def changing(path: str, name: str, given: bytes | None) -> str:
-        text = read_text(path, name, given)
+    def changing(path: str) -> bytes:
+        data = read_regular_file(path)
         if path.endswith("base.yaml"):
             rewrite(Path(path), "One", "Two")
-        return text
+        return data
 
-    monkeypatch.setattr(strict_yaml, "_read_text", changing)
+    monkeypatch.setattr(strict_yaml, "read_regular_file", changing)
     assert profiles.load("camera").summary == "One"
     monkeypatch.undo()
     assert profiles.load("camera").summary == "Two"
@@ -161,4 +162,4 @@ def test_it_does_not_grow_without_end(folder: Path, monkeypatch: pytest.MonkeyPa
     profiles = ProfileCache([folder])
     for name in ("camera", "base", "burst", "balanced", "camera"):
         profiles.load(name)
-        assert len(profiles._entries) <= 2
+        assert kept_profiles(profiles) <= 2

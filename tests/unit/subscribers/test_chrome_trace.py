@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.inside import replace_file
 
 from htppower.subscribers.chrome_trace import ChromeTrace
 
@@ -225,10 +226,8 @@ def test_a_full_disk_leaves_a_whole_file(
     bench.controller.subscribe(trace)
     session = bench.controller.session("high_performance")
     before = _read(path)
-    assert trace._file is not None
-    trace._file._file.close()
     full = _FullDisk(path, "r+b")
-    trace._file._file = full
+    replace_file(trace, full)
     full.limit = path.stat().st_size + taken
     bench.infer(session)
     assert _read(path) == before

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry
 from support.checkout import ROOT
+from support.inside import label_names
 from support.learning import learning
 
 from htppower.subscribers import opentelemetry, opentelemetry_metrics
-from htppower.subscribers.prometheus import PrometheusMetrics, _calls_saved
-from htppower.subscribers.snapshot import controller_samples, session_samples, state_seconds
+from htppower.subscribers.prometheus import PrometheusMetrics
+from htppower.subscribers.snapshot import controller_samples, session_samples
 
 if TYPE_CHECKING:
     from support.bench import Bench
@@ -33,18 +34,9 @@ def test_the_tables_have_every_metric_with_type_and_labels(bench: Bench) -> None
     registry = CollectorRegistry()
     metrics = PrometheusMetrics(bench.controller, registry)
     types = {family.name + ("_total" if family.type == "counter" else ""): family.type for family in registry.collect()}
-    labels = {
-        metric._name + ("_total" if metric._type == "counter" else ""): tuple(metric._labelnames)
-        for metric in vars(metrics._counted).values()
-        if isinstance(metric, (Counter, Histogram))
-    }
+    labels = label_names(metrics)
     status = bench.controller.status()
-    for sample in (
-        _calls_saved(metrics._counted.sums(), status),
-        state_seconds(metrics._counted.sums().state_us, status),
-        *controller_samples(status),
-        *session_samples(status),
-    ):
+    for sample in (*controller_samples(status), *session_samples(status)):
         labels[sample.name] = sample.labels
     assert said == {name: (kind, labels[name]) for name, kind in types.items()}
     metrics.close()

@@ -6,7 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter
+from support.inside import counted_in, subscription_count
 
 from htppower.subscribers import multiprocess, prometheus
 from htppower.subscribers.multiprocess import StatusFiles
@@ -50,13 +51,13 @@ def test_metrics_that_can_not_be_made_stay_nowhere(bench: Bench, monkeypatch: py
         raise OSError(28, "No space left on device")
 
     registry = CollectorRegistry()
-    subscribed = len(bench.controller._events._subscriptions)
+    subscribed = subscription_count(bench.controller)
     with monkeypatch.context() as patched:
         patched.setattr(prometheus, "is_multiprocess", lambda: True)
         patched.setattr(prometheus, "StatusFiles", full)
         with pytest.raises(OSError, match="No space"):
             prometheus.PrometheusMetrics(bench.controller, registry)
-    assert len(bench.controller._events._subscriptions) == subscribed
+    assert subscription_count(bench.controller) == subscribed
     prometheus.PrometheusMetrics(bench.controller, registry).close()
 
 
@@ -64,15 +65,14 @@ def test_what_could_not_be_counted_is_counted_later(monkeypatch: pytest.MonkeyPa
     """An increase refused by a full disk is part of the next write."""
     total = 5.0
     files = StatusFiles(lambda: [Sample("htppower_test_total", "A test.", (), {(): total})])
-    counter = files._counters["htppower_test_total"]
     total = 7.0
     with monkeypatch.context() as patched:
 
-        def full(_increase: float) -> None:
+        def full(_counter: Counter, _increase: float) -> None:
             raise OSError(28, "No space left on device")
 
-        patched.setattr(counter, "inc", full)
+        patched.setattr(Counter, "inc", full)
         with pytest.raises(OSError, match="No space"):
             files.refresh()
     files.close()
-    assert files._registry.get_sample_value("htppower_test_total") == 7
+    assert counted_in(files, "htppower_test_total") == 7

@@ -39,7 +39,6 @@ def exported(bench: Bench) -> Iterator[Exported]:
 
 def test_a_span_is_a_raised_period(bench: Bench, exported: Exported) -> None:
     """A span lasts from the begin of the raising call to the end of the lowering call."""
-    bench.simulated._sleep = bench.time.sleep
     session = bench.controller.session("burst", owner="camera")
     bench.simulated.delay_calls(500)
     bench.time.advance_us(1_000_000)

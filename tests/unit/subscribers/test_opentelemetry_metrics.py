@@ -26,7 +26,6 @@ def test_inferences_cold_starts_and_waits(bench: Bench) -> None:
     """Each open session has its counts, and all waits are one histogram in seconds; closing ends them."""
     reader = InMemoryMetricReader()
     end = subscribe(bench.controller, meter_provider=MeterProvider([reader], shutdown_on_exit=False))
-    bench.simulated._sleep = bench.time.sleep
     bench.simulated.delay_calls(2_000, "setPowerConfig")
     session, other = bench.controller.session("burst", owner="camera"), bench.controller.session("burst")
     for _ in range(3):

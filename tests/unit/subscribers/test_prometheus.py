@@ -31,7 +31,6 @@ def test_calls_are_counted_by_function_and_result(bench: Bench, scraped: Scraped
 def test_the_duration_of_a_call_is_in_seconds() -> None:
     """A call of 20 ms adds 0.02 to the sum, and counts in the bucket up to 0.025."""
     bench = Bench.make()
-    bench.simulated._sleep = bench.time.sleep
     scraped = Scraped(bench)
     bench.simulated.delay_calls(20_000, "createPowerConfigId")
     bench.controller.session("burst")
@@ -192,7 +191,6 @@ def test_what_is_no_controller_is_refused_by_name() -> None:
 
 def test_every_session_has_inferences_and_cold_starts(bench: Bench, scraped: Scraped) -> None:
     """Also with a plain profile, inferences, cold starts and waits are counted, by session and in total."""
-    bench.simulated._sleep = bench.time.sleep
     bench.simulated.delay_calls(2_000, "setPowerConfig")
     session = bench.controller.session("burst", owner="camera")
     for _ in range(4):

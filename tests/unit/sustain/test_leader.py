@@ -34,20 +34,32 @@ def gap_of(move: str, time_out_us: int, worth_us: int) -> int:
     }[move]
 
 
+class _Costs:
+    """The costs of gaps that an adversary chooses; they may be at most twice the best possible ones, and a constant."""
+
+    def __init__(self, worth_us: int) -> None:
+        self.learner = make_learner(Adaptive(break_even_us=worth_us))
+        self._bound_us = max(worth_us, 20_000)
+        self._paid_us = self._best_us = 0
+
+    def add(self, move: str, least_us: int = 0) -> None:
+        """Let the learner learn from a gap, and check the costs up to now."""
+        time_out_us = self.learner.time_out_us
+        gap_us = max(least_us, gap_of(move, time_out_us, self._bound_us))
+        self._paid_us += cost_us(gap_us, time_out_us, self._bound_us)
+        self._best_us += min(gap_us, self._bound_us)
+        self.learner.learn(gap_us)
+        assert self._paid_us <= 2 * self._best_us + 2 * self._bound_us
+
+
 @examples(45)
 @given(st.sampled_from(WORTHS_US), st.lists(st.tuples(st.sampled_from(MOVES), st.integers(1, 40)), max_size=30))
 def test_no_adversary_gets_beyond_the_bound(worth_us: int, moves: list[tuple[str, int]]) -> None:
     """After any gaps the cost is at most twice the clairvoyant's cost, plus two break-even times."""
-    learner = make_learner(Adaptive(break_even_us=worth_us))
-    bound_us = max(worth_us, 20_000)
-    paid_us = best_us = 0
+    costs = _Costs(worth_us)
     for move, times in moves:
         for _ in range(times):
-            gap_us = gap_of(move, learner.time_out_us, bound_us)
-            paid_us += cost_us(gap_us, learner.time_out_us, bound_us)
-            best_us += min(gap_us, bound_us)
-            learner.learn(gap_us)
-            assert paid_us <= 2 * best_us + 2 * bound_us
+            costs.add(move)
 
 
 @examples(35)
@@ -57,17 +69,11 @@ def test_no_adversary_gets_beyond_the_bound(worth_us: int, moves: list[tuple[str
 )
 def test_wrong_hints_stay_within_the_bound(worth_us: int, moves: list[tuple[str, int]]) -> None:
     """The bound holds with any hint, and a hint counts for one gap only."""
-    learner = make_learner(Adaptive(break_even_us=worth_us))
-    bound_us = max(worth_us, 20_000)
-    paid_us = best_us = 0
+    costs = _Costs(worth_us)
     for move, said_us in moves:
         if said_us % 3:
-            learner.hint(said_us)
-        gap_us = gap_of(move, learner.time_out_us, bound_us)
-        paid_us += cost_us(gap_us, learner.time_out_us, bound_us)
-        best_us += min(gap_us, bound_us)
-        learner.learn(gap_us)
-        assert paid_us <= 2 * best_us + 2 * bound_us
+            costs.learner.hint(said_us)
+        costs.add(move)
 
 
 @examples(60)
@@ -77,19 +83,13 @@ def test_wrong_hints_stay_within_the_bound(worth_us: int, moves: list[tuple[str,
 )
 def test_hints_in_the_middle_of_a_gap_stay_within_the_bound(worth_us: int, moves: list[tuple[str, int, int]]) -> None:
     """The cost is for the real time that votes were up in the gap."""
-    learner = make_learner(Adaptive(break_even_us=worth_us))
-    bound_us = max(worth_us, 20_000)
-    paid_us = best_us = 0
+    costs = _Costs(worth_us)
     for move, said_us, percent in moves:
-        passed_us = learner.time_out_us * percent // 100
-        if passed_us < learner.time_out_us:
-            learner.hint(passed_us + said_us, passed_us)
-            assert learner.time_out_us >= passed_us
-        gap_us = max(passed_us, gap_of(move, learner.time_out_us, bound_us))
-        paid_us += cost_us(gap_us, learner.time_out_us, bound_us)
-        best_us += min(gap_us, bound_us)
-        learner.learn(gap_us)
-        assert paid_us <= 2 * best_us + 2 * bound_us
+        passed_us = costs.learner.time_out_us * percent // 100
+        if passed_us < costs.learner.time_out_us:
+            costs.learner.hint(passed_us + said_us, passed_us)
+            assert costs.learner.time_out_us >= passed_us
+        costs.add(move, passed_us)
 
 
 def test_a_hint_is_no_knowledge() -> None:

@@ -9,7 +9,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.hanging import WAIT_S, HangingHtp
+from support.hanging import WAIT_S, HangingHtp, join, started
+from support.inside import patch_private
 
 from htppower import PowerProfilesCap, ProfileError, SessionClosed, VoteController
 from htppower.control.caps.power_profiles_cap import CONDITIONS, PowerProfilesStatus, reason_to_cap
@@ -138,12 +139,11 @@ def test_status_waits_for_no_native_call() -> None:
     with session.inference():
         cap = PowerProfilesCap(controller)
         hang = htp.hang_next("setPowerConfig", session.power_config_ids[0])
-        tells = threading.Thread(target=lambda: Watcher.made.tell(profiles("power-saver")))
-        tells.start()
+        tells = started(lambda: Watcher.made.tell(profiles("power-saver")))
         assert hang.begun.wait(WAIT_S)
         heard = cap.status()
         hang.let_go.set()
-        tells.join(WAIT_S)
+        join(*tells)
         assert (heard.active_profile, heard.capped) == ("power-saver", False)
         assert cap.status().capped
     controller.close()
@@ -265,9 +265,9 @@ def test_what_a_daemon_says_does_nothing_to_a_terminal(bench: Bench) -> None:
 def test_a_bus_that_never_answers_is_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If a bus accepts the connection but never answers, connecting times out, and a single WARNING is logged."""
-    monkeypatch.setattr(system_bus, "_LONGEST_CONNECT_S", 0.02)
-    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.01)
+    """If a bus accepts the connection but never answers, connecting times out, and one WARNING is logged."""
+    patch_private(monkeypatch, system_bus, LONGEST_CONNECT_S=0.02)
+    patch_private(monkeypatch, system_bus, RECONNECT_S=0.01)
     lost, told = threading.Event(), []
 
     def changed(properties: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from support.hanging import on_a_thread
+from support.inside import companions_of
 
 from htppower import ThermalCap
 
@@ -35,7 +36,7 @@ def test_a_controller_that_is_closed_as_a_cap_is_made_closes_it(
 ) -> None:
     """If another thread closes the controller while the cap is made, nothing fails, and no cap is set."""
     tree.zone(0, "cpu-0-0", "90000")
-    companions = bench.controller._companions
+    companions = companions_of(bench.controller)
     add = companions.add
 
     def close_meanwhile(closed: Callable[[], object], disowned: Callable[[], object]) -> Callable[[], None]:

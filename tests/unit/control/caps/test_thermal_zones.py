@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.hanging import WAIT_S, HangingHtp
+from support.hanging import WAIT_S, HangingHtp, join, started
 
 from htppower import ThermalCap, VoteController
 from htppower.control.caps.thermal_cap import ThermalStatus
@@ -40,12 +39,11 @@ def test_status_waits_for_no_native_call(tree: Tree) -> None:
         thermal = ThermalCap(controller, above_c=70, below_c=60, root=tree.root)
         tree.zone(1, "nspss-0", "71340")
         hang = htp.hang_next("setPowerConfig", session.power_config_ids[0])
-        look = threading.Thread(target=lambda: time.advance_us(PERIOD_US))
-        look.start()
+        look = started(lambda: time.advance_us(PERIOD_US))
         assert hang.begun.wait(WAIT_S)
         seen = thermal.status()
         hang.let_go.set()
-        look.join(WAIT_S)
+        join(*look)
         assert seen == ThermalStatus(PERIOD_US, "nspss-0", 71.34, (), capped=False)
         assert thermal.status().capped
     controller.close()

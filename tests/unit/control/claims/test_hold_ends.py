@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import Bench
+from support.inside import end_process
 
 from htppower import SessionClosed, State
 from htppower.events import Event, HoldBegan, HoldEnd, HoldEnded, ProfileChanged
@@ -178,7 +179,7 @@ def test_a_hold_on_a_closed_session_passes_while_the_process_ends(bench: Bench) 
     """If the process is ending, a hold on a closed session has no effect and sends no event."""
     session = bench.controller.session("balanced")
     events = told(bench)
-    bench.controller._end_process(1)
+    end_process(bench.controller, 1)
     hold = session.hold("burst", reason="camera", timeout_us=5)
     assert (hold.active, events, bench.time.alarms) == (False, [], 0)
     hold.release()

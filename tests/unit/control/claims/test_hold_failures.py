@@ -25,7 +25,8 @@ def test_a_hold_that_raises_has_not_begun() -> None:
         bench.simulated.fail_next(FAILED)
         with pytest.raises(VoteRejected):
             session.hold("burst", reason="camera", timeout_us=1_000)
-        assert (session.profile.name, session._record.holds, session._record.decided_by) == ("balanced", (), None)
+        (shown,) = bench.controller.status().sessions
+        assert (shown.profile, shown.holds, shown.decided_by) == ("balanced", (), None)
         assert [type(event) for event in events] == [HoldBegan, HoldEnded]
         bench.time.advance_us(2_000_000)
         assert bench.effective().core_target == NOM_PLUS
@@ -120,7 +121,8 @@ def test_strict_refuses_a_hold_and_a_cap_that_would_degrade() -> None:
         session.hold(explicit, reason="camera")
     with pytest.raises(RuleBreach):
         bench.controller.cap(explicit, reason="heat")
-    assert (session._record.holds, bench.controller.caps) == ((), ())
+    status = bench.controller.status()
+    assert (status.sessions[0].holds, status.caps) == ((), ())
     bench.controller.close()
 
 

@@ -11,7 +11,8 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hanging import WAIT_S, Hang, is_free, until
+from support.hanging import WAIT_S, Hang, join, started, until
+from support.inside import is_free
 
 from htppower.control.core import line as line_page
 from htppower.control.core.line import MOST_OVERTAKING, Line, Request, Urgency
@@ -159,11 +160,7 @@ def test_no_step_overlaps_another() -> None:
             line.run(step, Urgency(nth % 4))
             line.submit(Request(step, LOWER))
 
-    threads = [threading.Thread(target=many) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(WAIT_S)
+    join(*started(*[many] * 8))
     until(lambda: is_free(line))
     assert (most, ran) == ([1], [320])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.bench import Bench
 from support.gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
+from support.inside import gate_of
 
 from htppower.control.gate.gate import Gate
 from htppower.control.gate.sustain_timer import NO_DEADLINE, SustainTimer
@@ -288,7 +289,7 @@ def test_a_phase_that_has_ended_is_not_counted_once_more(phase: Phase, monkeypat
     del lost
     gc.collect()
     bench.time.advance_us(0)
-    assert told == [session._record.gate]
+    assert told == [gate_of(session)]
 
 
 def test_in_a_forked_child_nothing_is_up_for_what_the_parent_predicts(host: Host) -> None:

@@ -7,7 +7,8 @@ import random
 import attrs
 import pytest
 from support.bench import Bench
-from support.learning import learning, relaxing
+from support.inside import gate_of, phases_of
+from support.learning import learning, learnt_of, relaxing
 
 from htppower.control.gate.sustain_timer import NO_DEADLINE
 from htppower.events import Event, State, SustainLearned, Transition
@@ -23,7 +24,7 @@ def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.Monk
     session = bench.controller.session("burst")
     session.expect(every_us=PERIOD_US)
     bench.infer(session)
-    gate = session._record.gate
+    gate = gate_of(session)
     assert gate.sustain.covered
     monkeypatch.setattr(type(gate.learning), "begin_gap", lambda *_: pytest.fail("a gap was looked at"))
     for _ in range(5):
@@ -35,16 +36,13 @@ def test_the_time_that_a_hint_has_chosen_ends_with_its_gap() -> None:
     """An inference that waits and never begins does not bring back the hint's timeout: the learnt one counts."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=Adaptive(break_even_us=20_000, most_us=20_000)))
-    for _ in range(30):
-        bench.infer(session)
-        bench.time.advance_us(15_000)
+    bench.infer_often(session, 30, 15_000)
     session.expect(in_us=500_000)
     bench.time.advance_us(500_000)
     with session.inference():
-        waiting = session._record.gate.token()
-    session._phases.soon(session._phases.not_begun, waiting)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+        waiting = gate_of(session).token()
+    phases_of(session).soon(phases_of(session).not_begun, waiting)
+    learnt = learnt_of(bench)
     learnt_us = learnt.time_out_us
     assert learnt_us > 15_000
     bench.time.advance_us(learnt_us - 1)
@@ -71,9 +69,7 @@ def test_a_hint_lowers_before_a_long_gap_and_stays_through_a_short_one() -> None
     """If the sustain time is learnt, a hint decides about the next gap, as far as the bank permits."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=100_000))
-    for _ in range(3):
-        bench.infer(session)
-        bench.time.advance_us(60_000)
+    bench.infer_often(session, 3, 60_000)
     bench.infer(session)
     session.expect(in_us=5_000_000)
     bench.time.advance_us(1)
@@ -122,8 +118,7 @@ def test_hints_in_the_middle_of_a_gap_cost_what_they_cost(seed: int) -> None:
         best_us += min(gap_us, worth_us)
         assert raised_us + cold * worth_us <= 2 * best_us + 2 * worth_us
     bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert (learnt.cold_starts, learnt.raised_us) == (cold, raised_us)
 
 
@@ -175,15 +170,12 @@ def test_hints_are_not_told_as_learnt() -> None:
     bench, told = Bench.make(), list[Event]()
     bench.controller.subscribe(told.append, kinds=[SustainLearned])
     session = bench.controller.session(learning(break_even_us=100_000))
-    for _ in range(5):
-        bench.infer(session)
-        bench.time.advance_us(60_000)
+    bench.infer_often(session, 5, 60_000)
     for _ in range(3):
         bench.infer(session)
         session.expect(in_us=70_000)
         bench.time.advance_us(70_000)
-        learnt = bench.controller.status().sessions[0].learnt
-        assert learnt is not None
+        learnt = learnt_of(bench)
         assert learnt.time_out_us == 100_000
     with session.hold("balanced", reason="a call"):
         pass
@@ -203,7 +195,7 @@ def test_a_hint_that_is_none() -> None:
         session.expect(every_us=0)
     session.expect(every_us=10_000)
     session.expect()
-    parts = session._record.gate.learning
+    parts = gate_of(session).learning
     assert parts is not None
     assert not parts.ahead.prediction.hinted
 
@@ -223,6 +215,6 @@ def test_no_lowering_is_late_for_a_sustain_that_was_ended(bench: Bench, in_us: i
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
     session.expect(in_us=in_us)
-    gate = session._record.gate
+    gate = gate_of(session)
     gate.use_plan(gate.plan, ends_sustain=True)
     assert gate.sustain.deadline_us == NO_DEADLINE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 from support.bench import Bench
+from support.inside import flush_learnt
 from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
 from htppower import load_profile
@@ -59,7 +60,7 @@ def test_of_a_profile_that_was_changed_counts_the_form_in_use(path: Path) -> Non
     session.use(learning(Adaptive(break_even_us=50_000)))
     learn(bench, session, 40)
     for _ in range(2):
-        bench.controller._registry.learnt.flush()  # type: ignore[union-attr]
+        flush_learnt(bench.controller)
         assert [each["state"]["savings"][0] for each in entries(path)] == [40]
     session.use(learning())
     bench.controller.close()

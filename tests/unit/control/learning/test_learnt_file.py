@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import Bench
+from support.hanging import until
+from support.inside import add_learnt
 from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
 from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Entry, Learnt, read_or_put_aside, write
@@ -139,16 +141,14 @@ def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
     learner = make_learner(BREAK_EVEN)
     learner.learn(1_000_000, waited=True)
     early, late = (Entry(owner, "burst", False, BREAK_EVEN, learner.state()) for owner in "ab")
-    kept._add([early])
+    add_learnt(kept, [early])
     kept.flush(0)
     assert begun.wait(20)
-    kept._add([late])
+    add_learnt(kept, [late])
     kept.close()
-    worker = kept._background._worker
     goes_on.set()
-    assert worker.flush(20)
+    until(lambda: path.exists() and [each["owner"] for each in entries(path)] == ["a", "b"])
     time.close()
-    assert [each.owner for each in read_or_put_aside(path)] == ["a", "b"]
 
 
 def test_it_is_on_the_disk_before_it_is_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import Bench
-from support.learning import learning, relaxing
+from support.inside import gate_of
+from support.learning import learning, learnt_of, relaxing
 
+from htppower.control.time.locks import is_held
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
@@ -33,8 +35,7 @@ def test_votes_come_down_by_the_policy(seed: int, adaptive: dict[str, int]) -> N
         assert (session.state is State.RAISED) == (gap_us < learner.time_out_us)
         learner.learn(gap_us)
         bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert (learnt.time_out_us, learnt.gaps) == (learner.time_out_us, 400)
     assert (learnt.raised_us, learnt.cold_starts) == learner.savings()[1:3]
     assert (learnt.fixed_raised_us, learnt.fixed_cold_starts) == learner.savings()[3:]
@@ -55,8 +56,7 @@ def test_a_gap_is_from_the_last_end_to_the_first_begin() -> None:
     second.__exit__(None, None, None)
     bench.time.advance_us(40_000)
     bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert (learnt.gaps, learnt.raised_us) == (2, 70_000)
 
 
@@ -73,8 +73,7 @@ def test_what_is_no_gap() -> None:
     with session.hold("balanced", reason="a call"):
         bench.time.advance_us(1_000_000)
     bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert (learnt.gaps, learnt.time_out_us) == (0, WORTH_US)
 
 
@@ -101,8 +100,7 @@ def test_what_comes_within_an_inference_leaves_the_gap_before_it(within: str, be
         (second if beside else first).__exit__(None, None, None)
         session.use("burst")
         session.use(profile)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert (learnt.gaps, learnt.cold_starts) == (2, 1)
 
 
@@ -117,8 +115,7 @@ def test_inferences_within_a_phase_teach_nothing(phase: str) -> None:
         for _ in range(10):
             bench.infer(session, 1_000)
             bench.time.advance_us(499_000)
-    told = bench.controller.status().sessions[0].learnt
-    assert told is not None
+    told = learnt_of(bench)
     assert told.gaps == 0
     bench.infer(session, 1_000)
     bench.time.advance_us(10_000_000)
@@ -139,8 +136,7 @@ def test_between_inferences_within_init_or_deinit_there_is_no_gap(ahead_us: int)
                 bench.infer(session)
                 bench.time.advance_us(gap_us)
             bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert (learnt.gaps, learnt.raised_us) == (0, 0)
 
 
@@ -148,9 +144,7 @@ def test_what_was_learnt_outlives_a_hold() -> None:
     """After a hold of a profile with a fixed time, the session continues with its learnt time."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
-    for _ in range(5):
-        bench.infer(session)
-        bench.time.advance_us(2_000_000)
+    bench.infer_often(session, 5, 2_000_000)
     bench.infer(session)
     with session.hold("burst", reason="a photo"):
         assert bench.controller.status().sessions[0].learnt is None
@@ -158,8 +152,7 @@ def test_what_was_learnt_outlives_a_hold() -> None:
         bench.time.advance_us(299_999)
         assert session.state is State.RAISED
     bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert (learnt.gaps, learnt.time_out_us, session.state) == (5, 0, State.LOWERED)
 
 
@@ -185,7 +178,7 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     """The numbers of the event are read under the lock of the gate, so they belong together."""
     bench, held = Bench.make(), list[bool]()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
-    parts = session._record.gate.learning
+    parts = gate_of(session).learning
     assert parts is not None
     learner = parts.gaps.learners.current
     assert learner is not None
@@ -193,13 +186,11 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     savings = kind.savings
 
     def noted(learner: Learner) -> Savings:
-        held.append(session._record.gate.lock._is_owned())
+        held.append(is_held(gate_of(session).lock))
         return savings(learner)
 
     monkeypatch.setattr(kind, "savings", noted)
-    for _ in range(4):
-        bench.infer(session)
-        bench.time.advance_us(2_000_000)
+    bench.infer_often(session, 4, 2_000_000)
     assert held
     assert all(held)
 
@@ -208,12 +199,9 @@ def test_a_time_that_becomes_shorter_rings_in_time() -> None:
     """If the learnt time becomes shorter, votes are lowered by it, not by the alarm of the longer time."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US, least_us=20_000))
-    for _ in range(20):
-        bench.infer(session)
-        bench.time.advance_us(2_000_000)
+    bench.infer_often(session, 20, 2_000_000)
     bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt
-    assert learnt is not None
+    learnt = learnt_of(bench)
     assert learnt.time_out_us == 20_000
     bench.time.advance_us(19_999)
     assert session.state == "RAISED"
@@ -226,5 +214,5 @@ def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=300_000))
     bench.infer(session)
-    assert session._record.gate.learning is None
+    assert gate_of(session).learning is None
     assert bench.controller.status().sessions[0].learnt is None

@@ -217,9 +217,7 @@ def test_votes_that_a_hint_keeps_up_outlast_a_raise_ahead() -> None:
     bench = Bench.make()
     sustain = Adaptive(break_even_us=400_000, least_us=400_000)
     session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=50_000))
-    for _ in range(9):
-        bench.infer(session)
-        bench.time.advance_us(410_000)
+    bench.infer_often(session, 9, 410_000)
     bench.infer(session)
     bench.time.advance_us(370_000)
     # The even rate keeps the votes up until 460 ms; then the host gives a better hint.

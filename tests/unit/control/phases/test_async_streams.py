@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.gates import cancelled, until
+from support.inside import gate_of
 from support.streams import TOKENS, AsyncPlain, Model
 
 from htppower import State
@@ -142,7 +143,7 @@ def test_an_asynchronous_generator_left_behind_by_its_loop(gate: Gate, known: bo
     assert loop.run_until_complete(_first(generator) if known else anext(generator)) == "to"
     loop.close()
     assert session.in_flight == 1
-    with session._record.gate.lock:
+    with gate_of(session).lock:
         del generator
         gc.collect()
     gate.assert_down(session)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import BURST_SUSTAIN_US
+from support.inside import gate_of
 from support.streams import TOKENS, Model, Plain
 
 from htppower import State
@@ -159,7 +160,7 @@ class TestGenerator:
         next(cycle[0])
         cycle.append(cycle)
         del cycle
-        with model.session._record.gate.lock:
+        with gate_of(model.session).lock:
             gc.collect()
             assert model.ends == ["GeneratorExit"]
         assert_down(bench, model.session)
@@ -180,7 +181,7 @@ class TestGenerator:
         session = model.session
         generator = session.votes(generate)() if how == "votes" else session.stream(generate())
         next(generator)
-        with session._record.gate.lock:
+        with gate_of(session).lock:
             del generator
             gc.collect()
         assert [type(said.exc_value) for said in unraisable] == [OSError]

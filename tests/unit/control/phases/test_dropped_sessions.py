@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.bench import MAX_CORNER, Bench
 from support.hanging import WAIT_S, Hang, until
+from support.inside import drain, run_on_the_worker
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.control.core.line import Urgency
+from htppower.control.time.scheduler import SystemTime
 from htppower.events import Transition, Trigger
 
 if TYPE_CHECKING:
@@ -93,8 +95,8 @@ def test_a_failing_call_leaves_an_orphan_and_no_session(bench: Bench) -> None:
 def test_a_session_that_ctrl_c_keeps_from_its_host_is_closed() -> None:
     """If Ctrl-C interrupts the opening while the worker is busy, the worker closes the session afterwards."""
     htp, hang = SimulatedHtp(arch=75), Hang()
-    with VoteController(htp, handle_sigterm=False) as controller:
-        controller._engine.submit(hang, Urgency.RAISE)
+    with contextlib.closing(SystemTime()) as time, VoteController(htp, time=time, handle_sigterm=False) as controller:
+        run_on_the_worker(controller, hang)
         assert hang.begun.wait(WAIT_S)
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
@@ -102,7 +104,7 @@ def test_a_session_that_ctrl_c_keeps_from_its_host_is_closed() -> None:
             controller.session("burst")
         timer.join()
         gc.collect()
-        controller._time.call_soon(hang.let_go.set)
+        time.call_soon(hang.let_go.set)
         assert hang.ended.wait(WAIT_S)
-        controller._engine.run(lambda: None, Urgency.HEARTBEAT)
+        assert drain(controller)
         until(lambda: not controller.status().sessions and not htp.power_config_ids)

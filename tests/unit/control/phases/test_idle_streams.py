@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import BURST_SUSTAIN_US, Bench
+from support.inside import gate_of
 
 from htppower import SessionClosed, State, VoteRejected
+from htppower.control.time.locks import is_held
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -280,7 +282,7 @@ class _AtOpcode:
         if self.came or not frame.f_code.co_filename.endswith(("phases.py", "streams.py")):
             return None
         frame.f_trace_opcodes = True
-        if event == "opcode" and not self._lock._is_owned():
+        if event == "opcode" and not is_held(self._lock):
             self._left -= 1
             if self._left < 0:
                 self.came = True
@@ -298,7 +300,7 @@ def test_a_stream_that_is_closed_as_its_timeout_rings_ends_once(bench: Bench, ki
         reader = Reader(bench, kind, "burst")
         with reader.session.inference():
             reader.next()
-            at = _AtOpcode(nth, reader.session._record.gate.lock, functools.partial(bench.time.advance_us, IDLE_US))
+            at = _AtOpcode(nth, gate_of(reader.session).lock, functools.partial(bench.time.advance_us, IDLE_US))
             before = sys.gettrace()
             sys.settrace(at)
             try:

@@ -1,15 +1,21 @@
-"""An end without a begin, and a second begin, raise PhaseMisuse and change nothing."""
+"""A phase object that is used wrongly, or by several threads: PhaseMisuse changes nothing, and later uses are right."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.hanging import WAIT_S, HangingHtp, join, started, until
+from support.inside import gate_of
 
-from htppower import HtpPowerError, PhaseMisuse, State
+from htppower import HtpPowerError, PhaseMisuse, State, VoteController, VoteRejected
 from htppower.control.phases.blocks import Inference
+from htppower.control.time.locks import is_held
+from htppower.testing import VirtualTime
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +101,7 @@ class _Between:
             return None
         if event == "line":
             self._line -= 1
-            if self._line == 0 and not self._lock._is_owned():
+            if self._line == 0 and not is_held(self._lock):
                 self.came = True
                 sys.settrace(None)
                 self._call()
@@ -118,7 +124,7 @@ def test_two_threads_that_end_one_inference_end_no_other(bench: Bench) -> None:
             except PhaseMisuse as error:
                 refused.append(error)
 
-        between = _Between(Inference.__exit__.__code__, line, end, session._record.gate.lock)
+        between = _Between(Inference.__exit__.__code__, line, end, gate_of(session).lock)
         before = sys.gettrace()
         sys.settrace(between)
         try:
@@ -130,3 +136,30 @@ def test_two_threads_that_end_one_inference_end_no_other(bench: Bench) -> None:
         others.__exit__(*_NO_ERROR)
         assert session.in_flight == 0
     assert sum(came) > 3
+
+
+def test_a_lowering_that_fails_leaves_the_next_use_of_the_object_alone() -> None:
+    """While a thread still lowers after its end, another may begin the same object again: it runs, raised."""
+    htp = HangingHtp()
+    controller = VoteController(htp, time=VirtualTime(), on_error="raise", handle_sigterm=False, heartbeat_us=0)
+    session = controller.session("high_performance")
+    (power_config_id,) = session.power_config_ids.values()
+    inference = session.inference()
+    inference.__enter__()
+    hang = htp.hang_next("setPowerConfig", power_config_id)
+    htp.fail_next(FAILED)
+
+    def end() -> None:
+        with contextlib.suppress(VoteRejected):
+            inference.__exit__(None, None, None)
+
+    threads = started(end)
+    assert hang.begun.wait(WAIT_S)
+    threads += started(inference.__enter__)
+    until(lambda: session.in_flight == 1)
+    hang.let_go.set()
+    join(*threads)
+    assert (session.in_flight, session.state) == (1, State.RAISED)
+    inference.__exit__(None, None, None)
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
+    controller.close()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import BURST_SUSTAIN_US, Bench
+from support.hanging import join, started
+from support.inside import record_of
 
 from htppower import SessionClosed, State, VoteRejected
 
@@ -46,11 +47,7 @@ def test_an_end_counts_once_from_whatever_threads(bench: Bench) -> None:
     """A second end, also from another thread, ends no other inference."""
     session = bench.controller.session("balanced")
     other, ticket = session.begin(), session.begin()
-    threads = [threading.Thread(target=ticket.end) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    join(*started(*[ticket.end] * 4))
     ticket.end()
     assert (session.in_flight, session.state, other.active) == (1, State.RAISED, True)
     other.end()
@@ -67,7 +64,7 @@ def test_a_ticket_that_is_collected_has_ended(bench: Bench, how: str) -> None:
     del kept
     gc.collect()
     assert shown(bench) == ()
-    assert not session._record.tickets
+    assert not record_of(session).tickets
     bench.time.advance_us(0)
     assert (session.in_flight, session.state) == (0, State.LOWERED)
     bench.time.advance_us(SECOND_US)

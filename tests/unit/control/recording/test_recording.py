@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.bench import BURST_SUSTAIN_US, Bench
+from support.inside import end_record_late, gate_of
 from support.recordings import events, inferences, lost
 
 from htppower import SessionClosed, load_profile
@@ -134,7 +135,7 @@ def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
     recording.close()
     running.end()
     assert (inferences(path), lost(path)) == ([(1, 1, 6)], 0)
-    learning = session._record.gate.learning
+    learning = gate_of(session).learning
     assert learning is not None
     assert learning.gaps.record is None
 
@@ -277,7 +278,7 @@ def test_closing_a_recording_late_does_not_end_the_next(bench: Bench, tmp_path: 
     first = bench.controller.record(tmp_path / "first.json")
     first.close()
     second = bench.controller.record(tmp_path / "second.json")
-    bench.controller._registry.end_record(first._add)
+    end_record_late(bench.controller, first)
     bench.infer(session)
     second.close()
     status = (tmp_path / "second.json").read_text(encoding="ascii")

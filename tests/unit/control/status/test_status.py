@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
-from support.hanging import WAIT_S, HangingHtp, until
+from support.hanging import WAIT_S, HangingHtp, join, started, until
 
 import htppower
 from htppower import SessionClosed, State, VoteController
@@ -291,20 +290,17 @@ def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
             with pytest.raises(SessionClosed):
                 session.begin()
 
-        infers = threading.Thread(target=infer)
-        infers.start()
+        threads = started(infer)
         assert hang.begun.wait(WAIT_S)
         status = controller.status()
         (call,), (seen,) = status.calls_under_way, status.sessions
         assert (call.session, call.function, call.power_config_id) == (1, "setPowerConfig", power_config_id)
         assert (call.lasted_us >= 0, call.since_us <= status.time_us) == (True, True)
         assert (seen.in_flight, seen.closing) == (1, False)
-        closes = threading.Thread(target=session.close)
-        closes.start()
+        threads += started(session.close)
         until(lambda: controller.status().sessions[0].closing)
         hang.let_go.set()
-        for thread in (infers, closes):
-            thread.join(WAIT_S)
+        join(*threads)
         assert (controller.status().calls_under_way, controller.status().sessions) == ((), ())
 
 

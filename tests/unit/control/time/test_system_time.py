@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.hanging import WAIT_S, Hang, until
+from support.inside import alarm_count, zone_of
 
 from htppower.control.time.scheduler import SystemTime
 
@@ -95,7 +96,7 @@ def test_cancelled_alarms_leave_the_heap(system: SystemTime) -> None:
     for _ in range(2_000):
         system.cancel(system.call_at(system.now_us + HOUR_US, lambda: None))
     run_on_its_thread(system)
-    assert len(system._alarms) <= 256
+    assert alarm_count(system) <= 256
     assert done.wait(WAIT_S)
 
 
@@ -111,10 +112,10 @@ def test_an_alarm_that_fails_keeps_no_other_from_ringing(system: SystemTime, cap
 
 def test_the_scheduler_goes_by_the_monotonic_clock(system: SystemTime) -> None:
     """The scheduler's clock does not depend on the wall clock."""
-    wall = datetime.datetime(1999, 1, 1, tzinfo=system._zone)
+    wall = datetime.datetime(1999, 1, 1, tzinfo=zone_of(system))
     before_us = system.now_us
-    told = system._zone.fromutc(wall)
-    assert system._zone.at(before_us) <= told <= system._zone.at(system.now_us)
+    told = zone_of(system).fromutc(wall)
+    assert zone_of(system).at(before_us) <= told <= zone_of(system).at(system.now_us)
 
 
 def test_closed_it_rings_no_more(system: SystemTime) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.two_folders import MINE
@@ -13,13 +13,54 @@ if TYPE_CHECKING:
     from support.command import Command
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_timelines_are_the_reviewed_ones(command: Command, sides: Path, form: str) -> None:
-    """The text of both dry runs, with their costs, equals the golden file."""
+@pytest.fixture
+def changed(sides: Path) -> None:
+    """Make the two folders differ in their votes and times only, so that each profile has a timeline."""
     (sides / "new" / "mine.yaml").write_text(MINE, encoding="utf-8")
-    command.assert_golden(
-        f"diff-timeline-{form}.txt", "diff", "old", "new", "--timeline", "--format", form, exit_code=1
-    )
+
+
+@pytest.mark.usefixtures("changed")
+def test_timelines_are_the_reviewed_ones(command: Command) -> None:
+    """The text of both dry runs, with their costs, equals the golden file."""
+    command.assert_golden("diff-timeline-text.txt", "diff", "old", "new", "--timeline", exit_code=1)
+
+
+@pytest.mark.usefixtures("changed")
+def test_timelines_in_markdown_are_those_of_the_text(command: Command) -> None:
+    """After the tables of the changes, the timelines of the text follow, each fenced."""
+    diff = ("diff", "old", "new")
+    tables = command.output(*diff, "--format", "markdown", exit_code=1)
+    text, told = (command.output(*diff, "--timeline", "--format", form, exit_code=1) for form in ("text", "markdown"))
+    timelines = [part.strip("\n") for part in text.split("\n\n") if ": dry runs on" in part]
+    assert len(timelines) == 3
+    assert told == tables + "".join(f"\n```text\n{timeline}\n```\n" for timeline in timelines)
+
+
+@pytest.mark.usefixtures("changed")
+def test_timelines_in_json_are_dry_runs(command: Command) -> None:
+    """The JSON has the same changes as without timelines, and the calls of a dry run of each side of each profile."""
+    diff = ("diff", "old", "new", "--format", "json")
+    document = json.loads(command.output(*diff, "--timeline", exit_code=1))
+    timelines = document.pop("timelines")
+    assert document == json.loads(command.output(*diff, exit_code=1))
+    assert [each["profile"] for each in timelines] == ["base", "mine", "more"]
+    for each in timelines:
+        # A new profile is compared with the profile that it extends.
+        old = "high_performance" if each["profile"] == "more" else f"old/{each['profile']}.yaml"
+        assert each["old"] == _dry_run(command, old)
+        assert each["new"] == _dry_run(command, f"new/{each['profile']}.yaml")
+
+
+def _dry_run(command: Command, path: str) -> dict[str, Any]:
+    """Return the dry run of a profile, as a diff has it."""
+    run = json.loads(command.output("profile", path, "--dry-run", "--format", "json"))
+    kept = ("time_us", "cause", "state", "function")
+    calls = [
+        {**{key: call[key] for key in kept}, "options": [config["option"] for config in call["configs"]]}
+        for call in run["calls"]
+    ]
+    counts = {key: run["summary"][key] for key in ("native_calls", "set_power_config")}
+    return {**counts, "raised_us": run["summary"]["time_in_state_us"]["RAISED"], "calls": calls}
 
 
 @pytest.mark.usefixtures("sides")

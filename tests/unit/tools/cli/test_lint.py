@@ -37,9 +37,9 @@ def write(folder: Path, text: str, name: str = "mine.yaml") -> str:
 
 
 @freeze_time("2026-11-21")
-@pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "junit"])
-def test_every_form_is_the_reviewed_one(command: Command, form: str) -> None:
-    """The report on a folder of mistakes equals the golden file in every form."""
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_golden(command: Command, form: str) -> None:
+    """The report on a folder of mistakes equals the golden file."""
     command.assert_golden(f"lint-{form}.txt", "lint", "reviewed", "--format", form, exit_code=1)
 
 

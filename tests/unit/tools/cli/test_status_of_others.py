@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import Bench
+from support.inside import leave_behind
 
 from htppower.tools.cli.status.document import folders_of_others, open_status
 
@@ -32,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tmp").mkdir()
     bench = Bench.make()
     with bench.controller.session("burst", owner="camera").inference():
-        bench.controller.serve_status(own / f"{os.getpid()}-1.json")._disown()
+        leave_behind(bench.controller.serve_status(own / f"{os.getpid()}-1.json"))
     bench.controller.close()
     given_away(own, own / f"{os.getpid()}-1.json")
     return own

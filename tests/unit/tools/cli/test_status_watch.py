@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.bench import Bench
+from support.inside import patch_private
 
 from htppower.tools.cli.status.command import Overview, Watch
 from htppower.tools.cli.status.document import read_status
@@ -74,7 +75,7 @@ def test_scrolling(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch
     screen.has_keys = True
 
     def first(keys: str) -> str:
-        monkeypatch.setattr(screen, "_pressed", lambda _timeout_s: re.findall(r"\x1b\[\d?.|.", keys))
+        patch_private(monkeypatch, screen, pressed=lambda _timeout_s: re.findall(r"\x1b\[\d?.|.", keys))
         list(screen.keys(0))
         screen.show(["head"], [str(number) for number in range(30)], ("q quit",))
         lines = drawn(capsys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+from support.inside import patch_private
 from support.workloads import any_session, any_timing
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
@@ -101,7 +102,7 @@ def test_intervals_and_rows_one_by_one_come_to_the_same(
     seed: int, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If rows are too long for intervals, each time-out is run alone, with the same results."""
-    monkeypatch.setattr(alternation, "_LONGEST_ROW", longest)
+    patch_private(monkeypatch, alternation, LONGEST_ROW=longest)
     draw = np.random.default_rng(seed)
     workload = Workload.of(any_session(draw, most=30), Timing(late_us=8_000))
     exact = ExactTimeOuts(Blocks.of(workload))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.advising import MODEL, recording
 from support.half_recordings import KINDS, halves, with_jitter
+from support.inside import patch_private
 
 from htppower.tools.tuning import margin as margin_module
 from htppower.tools.tuning.changed import tuned_and_rest, with_longer_gaps
@@ -125,7 +126,7 @@ def test_the_last_third_says_what_the_advice_comes_to() -> None:
 
 def test_a_limit_that_breaks_on_the_last_third_has_another_time_advised(monkeypatch: pytest.MonkeyPatch) -> None:
     """If gaps grow at the end, the first two thirds are not enough; the advised time holds on all."""
-    monkeypatch.setattr(margin_module, "_MOST_LEARNT", 0)
+    patch_private(monkeypatch, margin_module, MOST_LEARNT=0)
     draw = np.random.default_rng(1)
     gaps = np.concatenate((draw.integers(24_000, 26_000, 400), draw.integers(90_000, 95_000, 200)))
     pauses = np.where(np.arange(600) % 30 == 7, 4_000_000, gaps)
@@ -172,7 +173,7 @@ def test_a_learnt_time_is_advised_only_if_it_costs_clearly_less(monkeypatch: pyt
     found = tuned(session)
     assert found.best is not None
     learnt = not isinstance(found.best.sustain, int)
-    monkeypatch.setattr(margin_module, "_MOST_LEARNT", 0)
+    patch_private(monkeypatch, margin_module, MOST_LEARNT=0)
     fixed = tuned(session)
     assert fixed.best is not None
     price_w, count = found.aim.price_in_cost_w, session.begins_us.size

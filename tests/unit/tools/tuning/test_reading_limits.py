@@ -7,9 +7,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.inside import patch_private
 
 from htppower.errors import HtpPowerError, TraceError
 from htppower.tools.cli.status.document import StatusUnreadable, read_status
+from htppower.tools.review.advice import rows
 from htppower.tools.review.advice.measurement import UnreadableMeasurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.tuning import reading_limits
@@ -134,7 +136,7 @@ def test_lines_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
 def test_numbers_and_graphs_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers, graphs and rows of one inference are bounded; rows are kept until the inference ends."""
     monkeypatch.setattr("htppower.tools.review.advice.rows.MEASURED", 3_000)
-    monkeypatch.setattr("htppower.tools.review.advice.rows._MOST_PENDING", 3_000)
+    patch_private(monkeypatch, rows, MOST_PENDING=3_000)
     path = tmp_path / "log.txt"
     line = "[profiler][{graph}]event[0]: RPC (execute) time, duration: 29.409 ms\n"
     op = "[profiler][g]event[0]: op{graph}, count: 1\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from support.advising import advised, aim_of, everything, periodic
+from support.inside import patch_private
 from support.workloads import any_session
 
 from htppower.tools.tuning import choices, session_advice
@@ -71,8 +72,8 @@ def test_a_limit_that_some_choices_keep_to_is_used_to_its_end(
 ) -> None:
     """With choices on both sides of a limit, the cheapest within it is found, even with small batches."""
     session, known = around_a_time_out()
-    monkeypatch.setattr(choices, "_FIRST", 2)
-    monkeypatch.setattr(choices, "_TOGETHER", 3)
+    patch_private(monkeypatch, choices, FIRST=2)
+    patch_private(monkeypatch, choices, TOGETHER=3)
     value = sorted(each.latency.of(measure) for each in known)[int(share * len(known))]
     unit = f"{100 * value:.4f} %" if measure == "cold" else f"{value:.3f} us"
     aim = aim_of((f"{measure} <= {unit}",))
@@ -130,7 +131,7 @@ def test_limits_that_are_possible_only_alone_are_all_named() -> None:
 
 def test_of_a_long_recording_what_is_learnt_is_tried_under_the_best_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """A note names these profiles, and the advice keeps to the limit."""
-    monkeypatch.setattr(session_advice, "_MOST_LEARNT", 1_000)
+    patch_private(monkeypatch, session_advice, MOST_LEARNT=1_000)
     aim = aim_of(("p99 <= 9 ms",))
     advice = advised(periodic(), aim)
     assert advice.best is not None

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from support.advising import MODEL, advised, aim_of, recording
+from support.inside import kept_choices
 from support.workloads import any_session
 
-from htppower.tools.tuning.shared import _kept, settle_together
+from htppower.tools.tuning.shared import settle_together
 from htppower.tools.tuning.traces.trace import SessionTrace
 from htppower.tools.tuning.tune import Question, tune
 
@@ -73,7 +74,7 @@ def test_sessions_that_share_a_core_are_settled_by_what_it_draws(seed: int) -> N
     best = [each.best for each in advices]
     assert found.alone_j == pytest.approx(drawn_j(advices, [each for each in best if each is not None]))
     least_j = cost_j(advices, found.choices, aim) * (1 - 1e-9)
-    kept = [_kept(each, aim, count) for each, count in zip(advices, found.kept, strict=True)]
+    kept = [kept_choices(each, aim, count) for each, count in zip(advices, found.kept, strict=True)]
     for _ in range(5):
         assert least_j <= cost_j(advices, [each[draw.integers(len(each))] for each in kept], aim)
 
@@ -99,7 +100,7 @@ def test_many_sessions_are_settled_in_turns() -> None:
     assert found.energy_j == pytest.approx(drawn_j(advices, found.choices))
     least_j = cost_j(advices, found.choices, aim) * (1 - 1e-9)
     for place, advice in enumerate(advices):
-        for other in _kept(advice, aim, found.kept[place]):
+        for other in kept_choices(advice, aim, found.kept[place]):
             choices = (*found.choices[:place], other, *found.choices[place + 1 :])
             assert least_j <= cost_j(advices, choices, aim)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.checkout import DATA
+from support.inside import aggregated, forget_computed, ledger_complete, patch_private
 from support.shipped import shipped_folder
 
 from htppower.control.core.caster import Caster
@@ -15,7 +16,7 @@ from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.recovery import Recovery
 from htppower.control.gate.gate import Gate
 from htppower.control.ledger import ledger
-from htppower.control.ledger.process_settings import ProcessSettings, _aggregated
+from htppower.control.ledger.process_settings import ProcessSettings
 from htppower.events import Cause, Phase
 from htppower.tools.review.vote_tests.compare import run_tests
 from htppower.tools.review.vote_tests.files import load_tests
@@ -78,7 +79,7 @@ def deinit_keeps_the_sustain(patch: Patch) -> None:
 
 def init_leaves_no_doubt(patch: Patch) -> None:
     """Votes from before a graph's context are assumed to be in force."""
-    patch.setattr(Reconciler, "_note_inits", lambda _self, session: setattr(session, "inits", session.gate.inits))
+    patch_private(patch, Reconciler, note_inits=lambda _self, session: setattr(session, "inits", session.gate.inits))
 
 
 def everything_is_sent(patch: Patch) -> None:
@@ -90,8 +91,8 @@ def everything_is_sent(patch: Patch) -> None:
         whole = VoteSet.of({**dict(votes.without(*PROCESS_WIDE).items()), **differing})
         self._set(session, ledger, ledger.carrying(whole))
 
-    patch.setattr(Caster, "_cast_on", cast_on)
-    patch.setattr(ProcessSettings, "difference", lambda self: _aggregated(tuple(self._wishes)))
+    patch_private(patch, Caster, cast_on=cast_on)
+    patch.setattr(ProcessSettings, "difference", lambda self: aggregated(tuple(self._wishes)))
 
 
 def never_taken_back(option: Option) -> Callable[[Patch], None]:
@@ -107,7 +108,7 @@ def never_taken_back(option: Option) -> Callable[[Patch], None]:
 
 def never_cleared(field: str) -> Callable[[Patch], None]:
     """Return a mistake that never clears a field of an earlier HVX vote."""
-    complete = ledger._complete
+    complete = ledger_complete()
 
     def apply(patch: Patch) -> None:
         def leaving(option: Option, value: Any, earlier: Any, known: bool) -> Any:
@@ -116,7 +117,7 @@ def never_cleared(field: str) -> Callable[[Patch], None]:
                 return attrs.evolve(made, **{field: getattr(value, field)})
             return made
 
-        patch.setattr(ledger, "_complete", leaving)
+        patch_private(patch, ledger, complete=leaving)
 
     apply.__name__ = f"{field}_is_never_cleared"
     return apply
@@ -124,17 +125,17 @@ def never_cleared(field: str) -> Callable[[Patch], None]:
 
 def a_left_unset_field_is_forgotten(patch: Patch) -> None:
     """The ledger takes the last vote as the whole state, and clears no field."""
-    patch.setattr(ledger, "_after", lambda _earlier, value: value)
-    patch.setattr(
+    patch_private(patch, ledger, after=lambda _earlier, value: value)
+    patch_private(
+        patch,
         ledger,
-        "_complete",
-        lambda option, value, _earlier, _known: VOTE_OPTIONS[option].taken_back if value is None else value,
+        complete=lambda option, value, _earlier, _known: VOTE_OPTIONS[option].taken_back if value is None else value,
     )
 
 
 def what_a_vote_leaves_unset_is_not_remembered(patch: Patch) -> None:
     """The ledger takes the last vote as the whole state."""
-    patch.setattr(ledger, "_after", lambda _earlier, value: value)
+    patch_private(patch, ledger, after=lambda _earlier, value: value)
 
 
 def idle_ignores_an_init_in_flight(patch: Patch) -> None:
@@ -202,17 +203,9 @@ WRONG = [
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
     """Clear the caches of the ledger before and after each test."""
-    _forget_computed()
+    forget_computed()
     yield
-    _forget_computed()
-
-
-def _forget_computed() -> None:
-    for computed in (
-        *(ledger._difference, ledger._sending, ledger._sent),
-        *(ledger._carrying, ledger._carrying_difference),
-    ):
-        computed.cache_clear()
+    forget_computed()
 
 
 @pytest.fixture(scope="module")

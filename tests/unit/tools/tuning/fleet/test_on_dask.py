@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 import pytest
 from support.fleets import write_fleet
+from support.inside import ended_chunks, patch_private
 
 from htppower.tools.tuning.fleet import on_dask
 from htppower.tools.tuning.fleet.chunks import Chunks
@@ -79,7 +80,7 @@ def _read(files: Sequence[TraceFile]) -> _Future:
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TraceFile, ...]:
     """Return the files of a fleet; submitted tasks run one at a time, in order."""
     write_fleet(tmp_path, _FILES, 5)
-    monkeypatch.setattr(on_dask, "_done", lambda _client, under_way, _tell: [next(iter(under_way))])
+    patch_private(monkeypatch, on_dask, done=lambda _client, under_way, _tell: [next(iter(under_way))])
     return trace_files(tmp_path)
 
 
@@ -180,7 +181,7 @@ def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch
     told: list[str] = []
     client: Any = type("Client", (), {"nthreads": lambda _: threads.pop(0)})()
     under_way: Any = {"future": []}
-    assert on_dask._done(client, under_way, told.append) == ["future"]
+    assert ended_chunks(client, under_way, told.append) == ["future"]
     assert told == ["the cluster has no worker: waiting for a worker"]
     assert threads == []
 
