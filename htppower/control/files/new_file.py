@@ -1,6 +1,6 @@
 """A file that is written under a temporary name and then moved to its path, so that no reader sees half a file.
 
-Locks (``flock``) show other writers, of this process or another, that a file is in use. Other users may write into the
+Locks show other writers, of this process or another, that a file is in use. Other users may write into the
 folder, as into ``/tmp``: no link is followed, neither at the path nor at the temporary name.
 """
 
@@ -12,10 +12,7 @@ import os
 from io import FileIO
 from typing import TYPE_CHECKING, TypeAlias
 
-try:
-    import fcntl
-except ImportError:  # Windows: an open file can be neither renamed nor removed there, so no lock is needed
-    fcntl = None  # type: ignore[assignment]
+from htppower.control.files.file_lock import lock, move, remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,16 +59,19 @@ class NewFile:
         with self._discarded_on_error():
             if _WINDOWS:
                 self._file.close()
-            os.replace(self._name, self._path)  # noqa: PTH105 - as above
+            move(self._name, self._path)
             self._name = ""
-            return FileIO(self._path, "r+") if _WINDOWS else self._file
+            if _WINDOWS:
+                self._file = FileIO(self._path, "r+")
+                lock(self._file)
+            return self._file
 
     def discard(self) -> None:
         """Remove the file, unless it is at its path."""
         if self._name:
             self._file.close()
             with contextlib.suppress(OSError):
-                os.unlink(self._name)  # noqa: PTH108 - as above
+                remove(self._name)
             self._name = ""
 
     @contextlib.contextmanager
@@ -113,21 +113,7 @@ def is_at(path: str, file: FileIO) -> bool:
 def locked(path: str) -> Iterator[FileIO | None]:
     """Lock a file for a block; None if it is locked already. A missing file or a link raises OSError."""
     with FileIO(path, "r", opener=lambda name, _flags: os.open(name, _FLAGS)) as file:
-        yield file if _lock(file) and is_at(path, file) else None
-
-
-def _lock(file: FileIO) -> bool:
-    """Lock a file until it is closed; return False if it is locked already."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno is None:
-                raise  # the time limit of a host
-            # A file system without locks.
-    return True
+        yield file if lock(file) and is_at(path, file) else None
 
 
 def _made_beside(path: str, names: int) -> tuple[str, FileIO]:
@@ -148,7 +134,7 @@ def _made_beside(path: str, names: int) -> tuple[str, FileIO]:
         # Before it was locked, another writer may have removed it as left by a killed process.
         with contextlib.ExitStack() as unused:
             unused.callback(file.close)
-            if _lock(file) and is_at(name, file):
+            if lock(file) and is_at(name, file):
                 unused.pop_all()
                 return name, file
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)

@@ -16,6 +16,7 @@ from htppower.tools.cli.profile.signals import SIGNALED
 # The exit codes of a shell for a command that can't be run.
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
+_LARGEST_EXIT_CODE = 0x7FFF_FFFF
 
 
 class CommandFailed(Exception):  # noqa: N818 - the name states the fault
@@ -114,6 +115,9 @@ Child: TypeAlias = _SpawnedChild | _PlainChild
 
 
 def _as_a_shell(code: int) -> int:
+    if code > _LARGEST_EXIT_CODE:
+        # Windows ends a process that crashed with such a code, and Python's exit takes it as a signed number only.
+        return code - (1 << 32)
     return code if code >= 0 else SIGNALED - code
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import re
 import shlex
 import subprocess
@@ -140,7 +141,8 @@ def command_meter(command: str, unit: str) -> Meter:
         CalibrationFailed: the command line can't be split.
     """
     try:
-        words = shlex.split(command)
+        # Windows splits the line itself, and a backslash is a part of a path there.
+        words = command.strip() if os.name == "nt" else shlex.split(command)
     except ValueError as error:
         raise CalibrationFailed(f"{command!r} is not a command: {error}") from None
     if not words:
