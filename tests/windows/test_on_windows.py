@@ -70,3 +70,28 @@ def test_a_file_is_moved_when_a_reader_has_closed_its_target(tmp_path: Path) -> 
     assert target.read_text() == "old"
     move(str(new), str(target))
     assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("event", [1, 2, 6])
+def test_the_votes_are_lowered_when_the_console_ends_the_process(event: int) -> None:
+    """Ctrl-Break, a closed window and a shutdown close the controller before Windows ends the process."""
+    host = f"""
+import ctypes, sys, threading
+from htppower import VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+
+recorder = RecordingBackend(SimulatedHtp())
+controller = VoteController(recorder)
+controller.session("burst").inference().__enter__()
+kernel = ctypes.WinDLL("kernel32")
+# The routine that Windows calls on a thread of its own. It ends the process when the handlers have returned.
+kernel.GetModuleHandleW.restype = kernel.GetProcAddress.restype = ctypes.c_void_p
+kernel.GetProcAddress.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+routine = kernel.GetProcAddress(kernel.GetModuleHandleW("kernelbase.dll"), b"CtrlRoutine")
+ends = recorder.destroy_power_config_id
+recorder.destroy_power_config_id = lambda number: (ends(number), print("destroyed", number, flush=True))
+kernel.CreateThread(None, None, ctypes.c_void_p(routine), ctypes.c_void_p({event}), 0, None)
+threading.Event().wait(100)
+"""
+    done = run(sys.executable, "-c", host)
+    assert "destroyed" in done.stdout, done.stderr
