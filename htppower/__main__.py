@@ -30,7 +30,8 @@ def _run() -> None:
     from htppower.tools.cli.main import main  # noqa: PLC0415 - Ctrl-C may come here
 
     try:
-        main(prog_name="htppower")
+        # On Windows click would replace *, ~ and variables in all arguments, also in a command after --.
+        main(prog_name="htppower", windows_expand_args=False)
     finally:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):

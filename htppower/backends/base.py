@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import time
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
@@ -105,23 +104,6 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Free what the backend holds. Closing twice is fine."""
-
-
-class Clock(Protocol):
-    """A clock that only goes forward."""
-
-    @property
-    def now_us(self) -> int:
-        """Microseconds since a fixed, arbitrary point."""
-
-
-class MonotonicClock:
-    """The system's monotonic clock. Steps of the wall clock do not move it."""
-
-    @property
-    def now_us(self) -> int:
-        """Microseconds since a point that the system chooses."""
-        return time.monotonic_ns() // 1000
 
 
 class NoVotes:

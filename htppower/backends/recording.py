@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.backends.whole_lock import whole_lock
 from htppower.errors import BackendUnavailable, VoteRejected
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG, SUCCESS
@@ -15,7 +15,8 @@ from htppower.votes.options import Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.backends.base import Backend, Clock, Description
+    from htppower.backends.base import Backend, Description
+    from htppower.backends.clock import Clock
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
 

@@ -1,4 +1,6 @@
-"""The ends of a process: interpreter exit, SIGTERM and SIGHUP close the controllers; a forked child forgets them.
+"""The ends of a process: interpreter exit, SIGTERM, SIGHUP and a console of Windows close the controllers.
+
+A forked child forgets them.
 
 After SIGKILL the driver removes the votes of the process.
 
@@ -30,6 +32,7 @@ import attrs
 
 from htppower.backends.forks import call_in_forked_children
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.console_end import ConsoleEnd
 from htppower.errors import CloseTimedOut, HtpPowerError
 
 if TYPE_CHECKING:
@@ -70,6 +73,7 @@ class Termination:
         # the process after that, or 0.
         self._ending = self._exiting = False
         self._put_off = 0
+        self._console = ConsoleEnd(self._close_each)
 
     def add(self, bound: ProcessExit) -> bool:
         """Add a controller; return False if the default action of SIGTERM can't be replaced.
@@ -146,6 +150,7 @@ class Termination:
         if self._replacement is None:
             # At exit the function that was registered first runs last, after the controllers are closed.
             atexit.register(self._die)
+            self._console.begin()
         self._made.add(replacement)
         signal.signal = replacement
         self._replacement = replacement
@@ -163,10 +168,13 @@ class Termination:
 
     def _close_all(self, number: int) -> None:
         try:
-            for bound in self._all():
-                _close(bound.end_process)
+            self._close_each()
         finally:
             _die_of(number)
+
+    def _close_each(self) -> None:
+        for bound in self._all():
+            _close(bound.end_process)
 
     def _give_back_later(self) -> None:
         time.sleep(TOGETHER_S)

@@ -10,7 +10,7 @@ from figures import Figure, quantile
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.events import Event, Transition
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from freezegun import freeze_time
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.control.time.scheduler import SystemTime
 
 if TYPE_CHECKING:

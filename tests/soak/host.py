@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower import Lowering, Profile, SessionClosed, State, VoteController, VoteRejected, load_profile
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.backends.simulated.calls import RENEW
 from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.backends.whole_lock import whole_lock
@@ -21,7 +21,7 @@ from htppower.votes.corners import ExpandedCorner, as_expanded
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from htppower.backends.base import Clock
+    from htppower.backends.clock import Clock
     from htppower.backends.simulated.clocks import Effective
     from htppower.backends.simulated.link import FastRpcAnswer
     from htppower.votes.native import NativeConfig

@@ -18,7 +18,8 @@ from htppower.votes.native_codes import FAILED, INVALID_INPUT, NULL_CLIENT, SUCC
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.backends.base import Backend, Clock
+    from htppower.backends.base import Backend
+    from htppower.backends.clock import Clock
     from htppower.control.core.recovery import Recovery
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.event_bus import EventBus

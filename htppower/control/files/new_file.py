@@ -1,7 +1,7 @@
 """A file that is written under a temporary name and then moved to its path, so that no reader sees half a file.
 
-Locks (``flock``) show other writers, of this process or another, that a file is in use. Other users may write into the
-folder, as into ``/tmp``: so no link is followed, neither at the path nor at the temporary name.
+Locks show other writers, of this process or another, that a file is in use. Other users may write into the folder, as
+into ``/tmp``: so no link is followed, neither at the path nor at the temporary name.
 """
 
 from __future__ import annotations
@@ -13,12 +13,8 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from htppower.control.files.file_lock import lock, move, remove
 from htppower.profiles.regular_file import NotRegular, read_regular_file
-
-try:
-    import fcntl
-except ImportError:  # None on Windows: an open file can be neither renamed nor removed there, so no lock is needed
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,16 +64,19 @@ class NewFile:
             if _WINDOWS:
                 self._file.close()
             if self._name is not None:
-                self._name.replace(self._path)
+                move(self._name, self._path)
             self._name = None
-            return FileIO(self._path, "r+") if _WINDOWS else self._file
+            if _WINDOWS:
+                self._file = FileIO(self._path, "r+")
+                lock(self._file)
+            return self._file
 
     def discard(self) -> None:
         """Remove the file, unless it is at its path."""
         if self._name is not None:
             self._file.close()
             with contextlib.suppress(OSError):
-                self._name.unlink()
+                remove(self._name)
             self._name = None
 
     @contextlib.contextmanager
@@ -149,21 +148,7 @@ def is_at(path: Path, file: FileIO) -> bool:
 def locked(path: Path) -> Iterator[FileIO | None]:
     """Lock a file for a block; None if it is locked already. A missing file or a link raises OSError."""
     with FileIO(path, "r", opener=lambda name, _flags: os.open(name, _FLAGS)) as file:
-        yield file if _lock(file) and is_at(path, file) else None
-
-
-def _lock(file: FileIO) -> bool:
-    """Lock a file until it is closed; return False if it is locked already."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno is None:
-                raise  # the time limit of a host, which is not an error of the file
-            # The file system has no locks, so the file counts as not locked.
-    return True
+        yield file if lock(file) and is_at(path, file) else None
 
 
 def _made_beside(path: Path, names: int) -> tuple[Path, FileIO]:
@@ -184,7 +169,7 @@ def _made_beside(path: Path, names: int) -> tuple[Path, FileIO]:
         # it.
         with contextlib.ExitStack() as unused:
             unused.callback(file.close)
-            if _lock(file) and is_at(name, file):
+            if lock(file) and is_at(name, file):
                 unused.pop_all()
                 return name, file
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))

@@ -9,6 +9,8 @@ import enum
 import os
 from pathlib import Path
 
+from htppower.control.status import windows_processes
+
 # The fields of /proc/PID/stat after the state, see proc(5). A zombie has no votes any more, so it counts as gone.
 _START_TIME = 18
 _ENDED = frozenset("ZXx")
@@ -26,7 +28,12 @@ class Life(str, enum.Enum):
 
 
 def place() -> str | None:
-    """Return the boot and the pid namespace of this process; None if the system does not provide them."""
+    """Return the boot and the pid namespace of this process; None if the system does not provide them.
+
+    Windows has neither: a process of an earlier boot is told by its start.
+    """
+    if windows_processes.KNOWN:
+        return "windows"
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - the link is not a path
@@ -35,11 +42,15 @@ def place() -> str | None:
 
 
 def started(pid: int) -> int | None:
-    """Return when a process of this place was started, in the kernel's ticks since boot; None if it can't be read.
+    """Return when a process of this place was started; None if that can't be read.
+
+    It is in the kernel's ticks since boot, and on Windows in units of 100 ns since 1601.
 
     Raises:
         ProcessLookupError: the process has ended, or never existed.
     """
+    if windows_processes.KNOWN:
+        return windows_processes.started(pid)
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -67,11 +78,10 @@ def life(pid: int, started_ticks: int | None, its_place: str | None) -> Life:
 
 
 def _require_signals(pid: int) -> None:
-    """Raise ProcessLookupError if a signal shows that the process does not exist. On Windows signal 0 is Ctrl-C."""
-    if os.name != "nt":
-        try:
-            os.kill(pid, 0)
-        except PermissionError:
-            pass
-        except OverflowError:
-            raise ProcessLookupError(pid) from None
+    """Raise ProcessLookupError if a signal shows that the process does not exist."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        pass
+    except OverflowError:
+        raise ProcessLookupError(pid) from None

@@ -6,7 +6,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
-from htppower.backends.base import Clock
+from htppower.backends.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,14 +24,14 @@ from apscheduler.schedulers import SchedulerNotRunningError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.date import DateTrigger
 
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock, monotonic_ns
 from htppower.backends.forks import call_in_forked_children
 from htppower.control.time.workers import ThreadWorker, run_and_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.backends.base import Clock
+    from htppower.backends.clock import Clock
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is added to it
 _ZERO = datetime.timedelta(0)
@@ -119,7 +119,7 @@ class SystemTime(MonotonicClock):
 
     def now_ns(self) -> int:
         """Return the monotonic time."""
-        return time.monotonic_ns()
+        return monotonic_ns()
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Alarm:
         """Run the action at the deadline or soon after, never before it.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.backends.qnn.htp import QnnHtp
 from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.errors import printable

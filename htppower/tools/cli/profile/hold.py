@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import time
 from typing import TYPE_CHECKING
@@ -80,9 +81,11 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
     ours = open_descriptors()
     heartbeat_us = round(holding.revote_s * 1_000_000)
+    # These signals are taken already, but Windows tells of a closed console to a handler of its own only.
+    on_console = os.name == "nt"
     with (
         contextlib.closing(open_backend()) as backend,
-        VoteController(backend, handle_sigterm=False, heartbeat_us=heartbeat_us) as controller,
+        VoteController(backend, handle_sigterm=on_console, heartbeat_us=heartbeat_us) as controller,
     ):
         keep_from_children(open_descriptors() - ours)
         backend_is = backend.describe()

@@ -34,6 +34,7 @@ _POLL_S = 0.05
 # The exit codes of a shell for a command that can't be run.
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
+_LARGEST_EXIT_CODE = 0x7FFF_FFFF
 
 
 def _named(*names: str) -> frozenset[int]:
@@ -223,6 +224,9 @@ Child: TypeAlias = _SpawnedChild | _PlainChild
 
 
 def _as_a_shell(code: int) -> int:
+    if code > _LARGEST_EXIT_CODE:
+        # Windows ends a process that crashed with such a code, and Python's exit takes it as a signed number only.
+        return code - (1 << 32)
     return code if code >= 0 else SIGNALED - code
 
 

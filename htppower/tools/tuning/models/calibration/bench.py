@@ -16,7 +16,7 @@ from htppower.votes.options import Option, needing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.backends.base import Clock
+    from htppower.backends.clock import Clock
     from htppower.control.session import Session
     from htppower.profiles.profile import PowerState, Profile
     from htppower.tools.tuning.models.calibration.meter import Meter

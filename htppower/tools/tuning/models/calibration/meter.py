@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import re
 import shlex
 import subprocess
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path as FilePath
 
-    from htppower.backends.base import Clock
+    from htppower.backends.clock import Clock
 
 # The factor to W or J by unit. A power is read repeatedly; an energy is read before and after, and subtracted.
 UNITS_OF_POWER = {"uW": 1e-6, "mW": 1e-3, "W": 1.0}
@@ -140,7 +141,8 @@ def command_meter(command: str, unit: str) -> Meter:
         CalibrationFailed: the command line can't be split.
     """
     try:
-        words = shlex.split(command)
+        # Windows splits the line itself, and a backslash is a part of a path there.
+        words = command.strip() if os.name == "nt" else shlex.split(command)
     except ValueError as error:
         raise CalibrationFailed(f"{command!r} is not a command: {error}") from None
     if not words:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from htppower.backends.base import Backend, Clock
+    from htppower.backends.base import Backend
+    from htppower.backends.clock import Clock
     from htppower.control.session import Session
     from htppower.control.time.base import Time
     from htppower.tools.tuning.models.calibration.meter import Meter

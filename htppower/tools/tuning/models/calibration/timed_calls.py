@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from htppower.backends.base import Backend, Clock, Description
+    from htppower.backends.base import Backend, Description
+    from htppower.backends.clock import Clock
     from htppower.votes.vote_set import VoteSet
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.backends.base import MonotonicClock
+from htppower.backends.clock import MonotonicClock
 from htppower.testing import VirtualTime
 from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tools.tuning.models.calibration.meter import LOOK_EVERY_US, Meter, command_meter, file_meter

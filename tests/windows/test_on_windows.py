@@ -1,0 +1,97 @@
+"""What only Windows does: its console's arguments, exit codes, processes and open files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from htppower.control.files.file_lock import lock, move
+from htppower.control.status.process_identity import Life, life, place, started
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform != "win32", reason="only Windows does this")
+
+COMMAND = (sys.executable, "-m", "htppower", "profile", "burst", "--backend", "simulated", "--")
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program, and return its output and exit code."""
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=280, cwd=cwd)
+
+
+def test_a_command_gets_its_arguments_as_they_were_given(tmp_path: Path) -> None:
+    """Stars, variables and the tilde after -- are not replaced."""
+    (tmp_path / "x.py").touch()
+    given = ["*.py", "%OS%", "$OS", "~"]
+    done = run(*COMMAND, sys.executable, "-c", "import sys; print(sys.argv[1:])", *given, cwd=tmp_path)
+    assert str(given) in done.stdout, done.stderr
+
+
+def test_the_exit_code_of_a_crash_is_kept() -> None:
+    """A command that ends with an access violation gives its exit code to ``htppower profile``."""
+    crash = "import ctypes; ctypes.windll.kernel32.ExitProcess(0xC0000005)"
+    assert run(*COMMAND, sys.executable, "-c", crash).returncode == 0xC0000005
+
+
+def test_it_is_known_whether_a_process_runs() -> None:
+    """A process is running with its own start, gone with another start, and gone after it has ended."""
+    own = started(os.getpid())
+    assert own is not None
+    assert life(os.getpid(), own, place()) is Life.RUNNING
+    assert life(os.getpid(), own + 1, place()) is Life.GONE
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as ended:
+        ended.wait()
+        with pytest.raises(ProcessLookupError):
+            started(ended.pid)
+
+
+def test_a_locked_file_can_still_be_read(tmp_path: Path) -> None:
+    """A second writer is refused the lock, and a reader reads the file."""
+    path = tmp_path / "status.json"
+    path.write_text("{}")
+    with path.open("r+b", buffering=0) as first, path.open("r+b", buffering=0) as second:
+        assert (lock(first), lock(second)) == (True, False)
+        assert path.read_text() == "{}"
+
+
+def test_a_file_is_moved_when_a_reader_has_closed_its_target(tmp_path: Path) -> None:
+    """While a reader has the target open, the move is refused; then it succeeds."""
+    new, target = tmp_path / "new", tmp_path / "target"
+    new.write_text("new")
+    target.write_text("old")
+    with target.open(), pytest.raises(PermissionError):
+        move(new, target)
+    assert target.read_text() == "old"
+    move(new, target)
+    assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("event", [1, 2, 6])
+def test_the_votes_are_lowered_when_the_console_ends_the_process(event: int) -> None:
+    """Ctrl-Break, a closed window and a shutdown close the controller before Windows ends the process."""
+    host = f"""
+import ctypes, sys, threading
+from htppower import VoteController
+from htppower.backends import RecordingBackend, SimulatedHtp
+
+recorder = RecordingBackend(SimulatedHtp())
+controller = VoteController(recorder)
+controller.session("burst").inference().__enter__()
+kernel = ctypes.WinDLL("kernel32")
+# The routine that Windows calls on a thread of its own. It ends the process when the handlers have returned.
+kernel.GetModuleHandleW.restype = kernel.GetProcAddress.restype = ctypes.c_void_p
+kernel.GetProcAddress.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+routine = kernel.GetProcAddress(kernel.GetModuleHandleW("kernelbase.dll"), b"CtrlRoutine")
+ends = recorder.destroy_power_config_id
+recorder.destroy_power_config_id = lambda number: (ends(number), print("destroyed", number, flush=True))
+kernel.CreateThread(None, None, ctypes.c_void_p(routine), ctypes.c_void_p({event}), 0, None)
+threading.Event().wait(100)
+"""
+    done = run(sys.executable, "-c", host)
+    assert "destroyed" in done.stdout, done.stderr
