@@ -67,7 +67,7 @@ def remove(path: Path) -> None:
     _retried(path.unlink)
 
 
-def _retried(act: Callable[[], None]) -> None:
+def _retried(act: Callable[[], object]) -> None:
     for _ in range(_TRIES if sys.platform == "win32" else 0):
         with contextlib.suppress(PermissionError):
             act()
