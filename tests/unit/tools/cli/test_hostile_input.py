@@ -144,7 +144,7 @@ def test_totals_count_what_is_not_told(command: Command, tmp_path: Path) -> None
     keys = "".join(f"key{number}: 1\n" for number in range(1500))
     file = write(tmp_path / "mine.yaml", f"{CLEAN}{keys}")
     said = command.output("lint", str(file), exit_code=1)
-    assert said.endswith("\n1 file: 1500 errors\n")
+    assert said.endswith("\n1 file: 1,500 errors\n")
     told = json.loads(command.output("lint", str(file), "--format", "json", exit_code=1))
     assert told["summary"] == {"errors": 1500, "warnings": 0, "notes": 0}
     assert len(told["findings"]) == 100
