@@ -177,10 +177,6 @@ class ExtensionFile:
         """Return a finding about a value or a key."""
         return Finding(rule, (), message, hint, place=self.place(node))
 
-    def finding(self, wrong: Wrong) -> Finding:
-        """Return a problem as a finding."""
-        return self.problem(wrong.rule, wrong.at, wrong.message, wrong.hint)
-
 
 def read_extension_file(path: str | os.PathLike[str]) -> ExtensionFile:
     """Return the content of a file; its keys and values are not checked.

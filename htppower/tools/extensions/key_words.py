@@ -164,6 +164,7 @@ _CUSTOM_ITEMS: Rules = (
     *_of(Section.DCVS_EXP, r"dcvsExpControl.*"),
     (r"dcvs(Exp)?Control", _nothing),
     *_HMX,
+    (r"hmxControl", _nothing),
     *_of(Section.CENG, r"cengControl.*"),
     *_of(Section.CENG_EXP, r"cengExpControl.*"),
 )

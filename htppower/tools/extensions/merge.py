@@ -45,7 +45,7 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
         raise ProfileError([Finding.of_file(file.path, "TYPE-1", message, "merge into that file")])
     if broken := refusals(file):
         raise ProfileError(broken)
-    if misread := [file.finding(each) for each in _misread(file)]:
+    if misread := [file.problem(*each) for each in _misread(file)]:
         raise ProfileError(misread)
     device: KeyPath = ("devices", "0")
     at = _core(file, core)

@@ -42,7 +42,7 @@ def refusals(file: ExtensionFile) -> tuple[Finding, ...]:
 
     In a template, a placeholder for votes is a finding, too, since the votes are unknown.
     """
-    found = [file.finding(each) for each in refused(file)]
+    found = [file.problem(*each) for each in refused(file)]
     if (at_text := refused_text(file.text)) is not None:
         offset, message, hint = at_text
         found.append(Finding("EXT-10", (), message, hint, place=file.text.place(offset)))
