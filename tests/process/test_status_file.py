@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -12,13 +11,12 @@ import attrs
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from support.bench import Bench
 
     from htppower.control.status.status_file import StatusFile
     from htppower.events import Event
+from pathlib import Path
+
 from htppower import VoteController, load_profile
 from htppower.events import Cause, Transition
 
@@ -39,13 +37,14 @@ class StuckDisk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reached, self.free = threading.Event(), threading.Event()
-        self._replace: Callable[..., None] = os.replace
-        monkeypatch.setattr(os, "replace", self._hang)
+        replace = Path.replace
 
-    def _hang(self, *names: str) -> None:
-        self.reached.set()
-        assert self.free.wait(30)
-        self._replace(*names)
+        def hang(old: Path, new: Path) -> None:
+            self.reached.set()
+            assert self.free.wait(30)
+            replace(old, new)
+
+        monkeypatch.setattr(Path, "replace", hang)
 
 
 def test_a_disk_that_hangs_delays_no_vote(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

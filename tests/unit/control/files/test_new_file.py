@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from htppower.control.files.new_file import put_in_place
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_link_that_comes_back_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +15,7 @@ def test_a_link_that_comes_back_is_not_followed(tmp_path: Path, monkeypatch: pyt
     victim, path = tmp_path / "victim", tmp_path / "status.json"
     victim.write_text("kept", encoding="ascii")
     (tmp_path / ".status.json.new").symlink_to(victim)
-    monkeypatch.setattr(os, "unlink", lambda _path: None)
+    monkeypatch.setattr(Path, "unlink", lambda _path: None)
     put_in_place(path, b"new").close()
     assert (victim.read_bytes(), path.read_bytes(), path.is_symlink()) == (b"kept", b"new", False)
 

@@ -61,11 +61,11 @@ def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch
     """The old file stays whole until the new file is complete, and an incomplete new file is removed."""
     old = write(tmp_path / "old", "old")
 
-    def full(_path: str, _mode: int, **_how: bool) -> None:
+    def full(_path: Path, _mode: int) -> None:
         assert old.read_text(encoding="utf-8") == "old"
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "chmod", full)
+    monkeypatch.setattr(Path, "chmod", full)
     with pytest.raises(OSError, match="No space"):
         write_files({str(old): "new"})
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from htppower.tools.cli.main import main
 from htppower.tools.review.file_selection import matches
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from support.command import Command
 
 WRONG = """\
@@ -137,8 +136,8 @@ def test_files_are_written_whole_or_not_at_all(command: Command, folder: Path, m
             raise OSError(28, "No space left on device", "b.yaml")
         chmod(path, mode, **how)
 
-    chmod = os.chmod
-    monkeypatch.setattr(os, "chmod", full)
+    chmod = Path.chmod
+    monkeypatch.setattr(Path, "chmod", full)
     assert command.run("lint", ".", "--fix").exit_code == 2
     assert {path.name: path.read_text(encoding="utf-8").split()[-1] for path in folder.iterdir()} == {
         "a.yaml": "Burst",

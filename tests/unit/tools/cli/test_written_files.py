@@ -382,13 +382,13 @@ def test_a_folder_that_may_not_be_written_is_told(folder: Path, monkeypatch: pyt
 @pytest.mark.parametrize("sort", list(Sort))
 def test_a_link_that_is_planted_late_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch, sort: Sort) -> None:
     """The target of the link stays as it was."""
-    place, replace = folder / "x.yaml", os.replace
+    place, replace = folder / "x.yaml", Path.replace
     (folder / "victim").write_text("kept", encoding="utf-8")
 
-    def planted(made: str, path: str) -> None:
+    def planted(made: Path, path: Path) -> None:
         place.symlink_to("victim")
         replace(made, path)
 
-    monkeypatch.setattr(os, "replace", planted)
+    monkeypatch.setattr(Path, "replace", planted)
     write_files({str(place): File("a: 1\n", sort)})
     assert (place.is_symlink(), (folder / "victim").read_text(encoding="utf-8")) == (False, "kept")
