@@ -9,6 +9,7 @@ import numpy as np
 
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
 from htppower.tools.tuning.choices import Choice, Offer, cheapest, whole_us_of
+from htppower.tools.tuning.cost.learnt import is_in_lanes
 from htppower.tools.tuning.cost.power import Power
 from htppower.tools.tuning.front import pareto_front
 from htppower.tools.tuning.margin import Found, Wanted, with_margin
@@ -216,10 +217,16 @@ def _with_learnt(
             break
         chosen[variant] = tried
     made = tuple(attrs.evolve(offer, learnt=chosen.get(offer.variant, ())) for offer in offers)
-    if len(chosen) == len(offers):
-        return made, ()
-    names = ", ".join(map(str, chosen))
-    return made, (f"learnt sustain times were tried only under {names}, because the recording is long",)
+    notes = []
+    if len(chosen) < len(offers):
+        names = ", ".join(map(str, chosen))
+        notes.append(f"learnt sustain times were tried only under {names}, because the recording is long")
+    if is_in_lanes(offers[0].trial.workload):
+        notes.append(
+            "the results of learnt sustain times are close, but not exact: the recording is long, and the learner ran "
+            "on many parts of it at once"
+        )
+    return made, tuple(notes)
 
 
 def _learnt(profile: Profile, model: DeviceModel, aim: Aim) -> tuple[Adaptive, ...]:

@@ -14,6 +14,7 @@ from htppower.sustain.learner import make_learner
 from htppower.tools.tuning.cost.blocks import Blocks, fits
 from htppower.tools.tuning.cost.curves import distinct_time_outs_us
 from htppower.tools.tuning.cost.exact import ExactTimeOuts
+from htppower.tools.tuning.cost.learnt import run_learnt
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
 from htppower.tools.tuning.cost.workload import Workload
@@ -135,10 +136,13 @@ class Trial:
         periods = self.workload.periods
         return int(periods.ends_us[-1] - periods.begins_us[0])
 
-    def run(self, sustain: Sustain) -> Run:
-        """Return the run of the session under a sustain time, inference by inference."""
+    def run(self, sustain: Sustain, *, exact: bool = False) -> Run:
+        """Return the run of the session under a sustain time, inference by inference.
+
+        ``exact``: calculate a learnt sustain time gap by gap, however long the recording is.
+        """
         if isinstance(sustain, Adaptive):
-            return run_stepwise(self.workload, make_learner(sustain))
+            return run_stepwise(self.workload, make_learner(sustain)) if exact else run_learnt(self.workload, sustain)
         if sustain == 0:
             return run_lowered_at_once(self.workload)
         if self.exact is None or sustain < SHORTEST_SUSTAIN_US:
