@@ -103,7 +103,9 @@ class _Option:
     @property
     def choice(self) -> Choice:
         """The choice, with its result on the whole recording."""
-        return self.case.offer.choice(self.sustain)
+        choice = self.case.offer.choice(self.sustain)
+        self.case.let_go()
+        return choice
 
 
 class _Case:
@@ -241,7 +243,9 @@ class _Cases:
                 break
             case = self._case(choice)
             if case.keeps(choice.sustain, strictness, with_rest):
-                return case.option(choice.sustain)
+                option = case.option(choice.sustain)
+                case.let_go()
+                return option
         return None
 
     def _case(self, choice: Choice) -> _Case:

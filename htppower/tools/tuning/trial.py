@@ -14,6 +14,7 @@ from htppower.sustain.learner import make_learner
 from htppower.tools.tuning.cost.blocks import Blocks, fits
 from htppower.tools.tuning.cost.curves import distinct_time_outs_us
 from htppower.tools.tuning.cost.exact import ExactTimeOuts
+from htppower.tools.tuning.cost.latencies import LatencyCounts
 from htppower.tools.tuning.cost.learnt import run_learnt
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
@@ -21,7 +22,7 @@ from htppower.tools.tuning.cost.workload import Workload
 from htppower.tools.tuning.limits import COLD, MEAN, quantiles_us, rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -206,10 +207,16 @@ class Trial:
 
     def look_at(self, time_outs_us: NDArray[np.int64], outcomes: Outcomes) -> None:
         """Store the outcome of each time-out, and calculate its latency."""
-        for place, time_out_us in enumerate(time_outs_us.tolist()):
+        counts = None if self.exact is None else LatencyCounts(self.exact.blocks)
+        for place in np.argsort(time_outs_us).tolist():
+            time_out_us = int(time_outs_us[place])
             if time_out_us not in self._latencies:
                 outcome = outcomes.taken(np.array([place]))
-                self._keep(time_out_us, outcome, self._latencies_us(time_out_us))
+                if counts is None or self.exact is None:
+                    found = quantiles_us(self.run(time_out_us).ends_us - self.workload.asked_us)
+                else:
+                    found = counts.quantiles_us(self.exact.cold_blocks(time_out_us))
+                self._keep(time_out_us, outcome, found)
 
     def _look_at(self, sustain: Sustain) -> None:
         if self._in_exact(sustain):
@@ -217,21 +224,16 @@ class Trial:
             self.look_at(time_outs, self.outcomes(time_outs))
         else:
             run = self.run(sustain)
-            self._keep(sustain, run.outcome(), run.ends_us - self.workload.asked_us)
+            self._keep(sustain, run.outcome(), quantiles_us(run.ends_us - self.workload.asked_us))
 
     def _in_exact(self, sustain: Sustain) -> bool:
         return self.exact is not None and not isinstance(sustain, Adaptive) and sustain >= SHORTEST_SUSTAIN_US
 
-    def _latencies_us(self, time_out_us: int) -> NDArray[np.int64]:
-        if self.exact is None:
-            return self.run(time_out_us).ends_us - self.workload.asked_us
-        return self.exact.blocks.latencies_us(self.exact.cold_blocks(time_out_us))
-
-    def _keep(self, sustain: Sustain, outcome: Outcomes, latencies_us: NDArray[np.int64]) -> None:
+    def _keep(self, sustain: Sustain, outcome: Outcomes, quantiles: Sequence[int]) -> None:
         count = self.count
         mean = (self.latency_sum_us + int(outcome.waits_us[0])) / count
         self._outcomes[sustain] = outcome
-        p50, p90, p95, p99, p99_9, slowest = quantiles_us(latencies_us)
+        p50, p90, p95, p99, p99_9, slowest = quantiles
         cold = int(outcome.cold[0]) / count
         self._latencies[sustain] = Latency(p50, p90, p95, p99, p99_9, slowest, mean=mean, cold=cold)
 

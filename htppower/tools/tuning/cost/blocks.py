@@ -100,6 +100,12 @@ class Blocks:
         """Return the latency of each inference from its request if some blocks are cold."""
         return np.where(cold[self.block_of_each], self.cold_latencies_us, self.warm_latencies_us)
 
+    def inferences_of(self, blocks: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the numbers of the inferences of some blocks."""
+        sizes = np.diff(self._starts, append=self.workload.count)[blocks]
+        before = np.cumsum(sizes) - sizes
+        return np.repeat(self._starts[blocks] - before, sizes) + np.arange(int(sizes.sum()))
+
     @functools.cached_property
     def _starts(self) -> NDArray[np.int64]:
         return self.workload.periods.first[self.first]
