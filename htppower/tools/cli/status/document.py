@@ -15,7 +15,7 @@ from htppower.control.status.process_identity import Life, life
 from htppower.errors import HtpPowerError, printable
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.tools.cli.status.folders import open_status, owns_process
-from htppower.tools.tuning.reading_limits import TooMuch, check_json, raised
+from htppower.tools.readers.limits import TooMuch, check_json, raised
 
 if TYPE_CHECKING:
     from pathlib import Path

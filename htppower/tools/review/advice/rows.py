@@ -12,10 +12,10 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.tools.readers.limits import GRAPH_ROOM, MEASURED, Room, TooMuch, raised
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.measurement import MISSING
 from htppower.tools.review.advice.statistics import median
-from htppower.tools.tuning.reading_limits import GRAPH_ROOM, MEASURED, Room, TooMuch, raised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

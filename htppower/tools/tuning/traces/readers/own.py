@@ -18,7 +18,7 @@ from htppower.tools.tuning.traces.readers.chrome_events import events
 from htppower.tools.tuning.traces.readers.own_lines import UsualLines
 
 if TYPE_CHECKING:
-    from htppower.tools.tuning.reading_limits import Room
+    from htppower.tools.readers.limits import Room
     from htppower.tools.tuning.traces.readers.source import Source
 
 VERSION = 1
