@@ -251,8 +251,7 @@ def _write(path: Path, found: Calibration, base: DeviceModel, sort: Sort, *, for
     import attrs  # noqa: PLC0415 - as above
 
     from htppower.profiles.yaml_text import profile_name  # noqa: PLC0415
-    from htppower.tools.tuning.models.file import odd_order  # noqa: PLC0415
-    from htppower.tools.tuning.models.text import model_text  # noqa: PLC0415
+    from htppower.tools.tuning.models.file import model_text, odd_order  # noqa: PLC0415 - as above
 
     measured = ", ".join(sorted({name.partition(".")[0] for name in found.found}))
     summary = f"Measured by htppower calibrate: {measured}; all else is from {base.device}."
@@ -274,7 +273,7 @@ def _refuse_implausible(path: Path, text: str) -> None:
     Raises:
         CalibrationFailed: the message has the faults.
     """
-    from htppower.tools.tuning.models.calibration.failed import CalibrationFailed  # noqa: PLC0415 - as above
+    from htppower.tools.tuning.models.calibration.settings import CalibrationFailed  # noqa: PLC0415 - as above
     from htppower.tools.tuning.models.file import examine_device_model  # noqa: PLC0415
 
     problems = examine_device_model(str(path), text.encode()).problems
@@ -284,13 +283,13 @@ def _refuse_implausible(path: Path, text: str) -> None:
 
 
 def _said(quantity: Quantity) -> str:
-    from htppower.tools.tuning.models.text import number  # noqa: PLC0415 - as above
+    from htppower.tools.tuning.models.file import number  # noqa: PLC0415 - as above
 
     low, high = quantity.range or (quantity.value, quantity.value)
     return f"{number(quantity.value)} ({number(low)} to {number(high)}, {quantity.count} times)"
 
 
 def _before(quantity: Quantity | None) -> str:
-    from htppower.tools.tuning.models.text import number  # noqa: PLC0415 - as above
+    from htppower.tools.tuning.models.file import number  # noqa: PLC0415 - as above
 
     return "" if quantity is None else f", {quantity.provenance} before: {number(quantity.value)}"

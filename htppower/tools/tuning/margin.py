@@ -14,9 +14,9 @@ import numpy as np
 
 from htppower.profiles.sustain import Adaptive
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tools.tuning.changed import tuned_and_rest
 from htppower.tools.tuning.fleet.bins import EDGES_US
 from htppower.tools.tuning.reserve import Reserve, Strictness, kept
+from htppower.tools.tuning.traces.trace import tuned_and_rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

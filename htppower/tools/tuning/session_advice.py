@@ -8,13 +8,11 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
-from htppower.tools.tuning.choices import Choice, Offer, cheapest, whole_us_of
+from htppower.tools.tuning.choices import Choice, Offer, cheapest, pareto_front, whole_us_of
 from htppower.tools.tuning.cost.learnt import is_in_lanes
 from htppower.tools.tuning.cost.power import Power
-from htppower.tools.tuning.front import pareto_front
 from htppower.tools.tuning.margin import Found, Wanted, with_margin
-from htppower.tools.tuning.models.costs import break_even_us
-from htppower.tools.tuning.timing import timing
+from htppower.tools.tuning.models.costs import break_even_us, timing
 from htppower.tools.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
 

@@ -11,10 +11,9 @@ import numpy as np
 from htppower.profiles.sustain import Adaptive
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.sustain.learner import make_learner
-from htppower.tools.tuning.cost.blocks import Blocks, fits
+from htppower.tools.tuning.cost.blocks import Blocks, LatencyCounts, fits
 from htppower.tools.tuning.cost.curves import distinct_time_outs_us
 from htppower.tools.tuning.cost.exact import ExactTimeOuts
-from htppower.tools.tuning.cost.latencies import LatencyCounts
 from htppower.tools.tuning.cost.learnt import run_learnt
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 
 # How many time-outs are tried if a raise is so late that each has to be calculated gap by gap.
 _FEW = 64
+# A table of latencies has a million places. If there are fewer inferences, it takes longer than their quantiles.
+_FEWEST_COUNTED = 500_000
 
 
 @attrs.frozen
@@ -207,15 +208,18 @@ class Trial:
 
     def look_at(self, time_outs_us: NDArray[np.int64], outcomes: Outcomes) -> None:
         """Store the outcome of each time-out, and calculate its latency."""
-        counts = None if self.exact is None else LatencyCounts(self.exact.blocks)
+        counts = None
+        if self.exact is not None and self.count >= _FEWEST_COUNTED:
+            counts = LatencyCounts(self.exact.blocks)
         for place in np.argsort(time_outs_us).tolist():
             time_out_us = int(time_outs_us[place])
             if time_out_us not in self._latencies:
                 outcome = outcomes.taken(np.array([place]))
-                if counts is None or self.exact is None:
+                if self.exact is None:
                     found = quantiles_us(self.run(time_out_us).ends_us - self.workload.asked_us)
                 else:
-                    found = counts.quantiles_us(self.exact.cold_blocks(time_out_us))
+                    cold, of_blocks = self.exact.cold_blocks(time_out_us), self.exact.blocks
+                    found = quantiles_us(of_blocks.latencies_us(cold)) if counts is None else counts.quantiles_us(cold)
                 self._keep(time_out_us, outcome, found)
 
     def _look_at(self, sustain: Sustain) -> None:

@@ -15,7 +15,7 @@ from htppower.tools.review.pictures.style import SVG
 from htppower.tools.review.traces.words import facts, headline, percent, time
 from htppower.tools.review.traces.words import title as title_of
 from htppower.tools.tuning.counted import counted
-from htppower.tools.tuning.traces.activity import begun, burst_spans, busy_shares
+from htppower.tools.tuning.traces.patterns import begun, burst_spans, busy_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
