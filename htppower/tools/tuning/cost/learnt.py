@@ -202,7 +202,7 @@ class _Leaders(_Learners):
     ) -> None:
         worth_us = self._worth_us
         state["sums_us"].reshape(-1)[places] += gaps_us
-        # What a gap of at least the break-even time costs beyond twice the clairvoyant, or saves.
+        # A gap within the time-out saves its length; beyond the break-even time it saves less.
         within = np.where(gaps_us < worth_us, gaps_us, 2 * worth_us - gaps_us)
         beyond = 2 * np.minimum(gaps_us, worth_us) - state["time_out_us"] - worth_us
         bank = state["bank_us"] + np.where(cold, beyond, within)
