@@ -27,4 +27,5 @@ from htppower.errors.root import ProfileError as ProfileError
 from htppower.errors.root import RuleBreach as RuleBreach
 from htppower.errors.root import SessionClosed as SessionClosed
 from htppower.errors.root import TraceError as TraceError
+from htppower.errors.root import UnreadableFile as UnreadableFile
 from htppower.errors.root import VoteTestError as VoteTestError

@@ -58,7 +58,24 @@ class VoteTestError(ProfileError):
     """A test that can't be run: its file, or a profile that it tests, can't be read or is invalid."""
 
 
-class TraceError(HtpPowerError, ValueError):
+class UnreadableFile(HtpPowerError, ValueError):  # noqa: N818 - the name states the fault
+    """A file that can't be read.
+
+    Attributes:
+        path: the file.
+        place: ``line`` or ``line:column`` in text, the path of keys in JSON; empty if it is the whole file.
+        hint: what to do; may be empty.
+    """
+
+    def __init__(self, path: str, place: str, message: str, hint: str = "") -> None:
+        self.path = path
+        self.place = place
+        self.hint = hint
+        where = f"{path}:{place}" if place else path
+        super().__init__(printable(f"{where}: {message}{f' ({hint})' if hint else ''}"))
+
+
+class TraceError(UnreadableFile):
     """A trace file that can't be read or that has no inference.
 
     Attributes:
@@ -68,11 +85,8 @@ class TraceError(HtpPowerError, ValueError):
     """
 
     def __init__(self, path: str, line: int, message: str, hint: str = "") -> None:
-        self.path = path
         self.line = line
-        self.hint = hint
-        where = f"{path}:{line}" if line else path
-        super().__init__(printable(f"{where}: {message}{f' ({hint})' if hint else ''}"))
+        super().__init__(path, str(line) if line else "", message, hint)
 
 
 class PhaseMisuse(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from htppower.sustain.base import LearnerState
 
 # All counts are halved when there are this many gaps.
-_MOST_COUNTED = 256
+MOST_COUNTED = 256
 # The bank at first and at most, in break-even times.
-_FIRST_BANK = 2
-_MOST_BANK = 64
+FIRST_BANK = 2
+MOST_BANK = 64
 # How much longer than a predicted gap the timeout is, as a fraction of the gap.
 _SLACK_PART = 4
 # The timeouts to choose from, in sixteenths of B, besides 0.
-_SIXTEENTHS = (1, 2, 4, 8, 16, 32)
+SIXTEENTHS = (1, 2, 4, 8, 16, 32)
 
 
 class Leader(Learner):
@@ -39,9 +39,8 @@ class Leader(Learner):
 
     def __init__(self, sustain: Adaptive) -> None:
         self._worth_us = worth_us = sustain.worth_us
-        edges_us = tuple(max(1, worth_us * part // 16) for part in _SIXTEENTHS)
-        super().__init__(sustain, GapCounts(edges_us, _MOST_COUNTED))
-        self._bank_us = _FIRST_BANK * worth_us
+        super().__init__(sustain, GapCounts(edges_of(sustain), MOST_COUNTED))
+        self._bank_us = FIRST_BANK * worth_us
 
     def learn_within(self, gaps_us: list[int]) -> None:
         """Learn from gaps that were all shorter than the timeout; the bank grows."""
@@ -68,7 +67,7 @@ class Leader(Learner):
         Several learners may continue with one state, so the bank is no larger than in a new learner.
         """
         bank_us = whole(state["bank_us"])
-        if bank_us > _MOST_BANK * self._worth_us:
+        if bank_us > MOST_BANK * self._worth_us:
             raise ValueError("a bank of another break-even time")
         self._bank_us = min(bank_us, self._bank_us)
         super().restore(state)
@@ -78,7 +77,7 @@ class Leader(Learner):
 
     def _put_in_bank(self, us: int) -> None:
         # The sum can be negative only if ``least_us`` or ``most_us`` forces a timeout that the bank does not allow.
-        self._bank_us = max(0, min(self._bank_us + us, _MOST_BANK * self._worth_us))
+        self._bank_us = max(0, min(self._bank_us + us, MOST_BANK * self._worth_us))
 
     def _best_us(self) -> int:
         # This uses the break-even time of the profile, even below 20 ms. If two timeouts cost the same, the shorter one
@@ -94,6 +93,11 @@ class Leader(Learner):
         worth_us, half_us = self._worth_us, self._bank_us // 2
         within_us = max(worth_us - half_us, min(time_out_us, 2 * worth_us, worth_us + half_us))
         return super()._limited(_kept(within_us))
+
+
+def edges_of(sustain: Adaptive) -> tuple[int, ...]:
+    """Return the timeouts to choose from, besides 0."""
+    return tuple(max(1, sustain.worth_us * part // 16) for part in SIXTEENTHS)
 
 
 def _kept(time_out_us: int) -> int:

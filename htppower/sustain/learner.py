@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from htppower.sustain.base import LearnerState
 
 # The timeouts to choose from, besides 0: four to an octave, from the shortest that a timer keeps to more than an hour.
-_EDGES_US = tuple(SHORTEST_SUSTAIN_US * (4 + part) << octave >> 2 for octave in range(18) for part in range(4))
+EDGES_US = tuple(SHORTEST_SUSTAIN_US * (4 + part) << octave >> 2 for octave in range(18) for part in range(4))
 # All counts are halved at so many gaps, or at so many that a hundred of them may be cold starts.
 _FEWEST_COUNTED = 256
 _COLD_COUNTED = 100
-_MILLION = 1_000_000
+MILLION = 1_000_000
 
 
 class Quantile(Learner):
@@ -30,15 +30,20 @@ class Quantile(Learner):
     __slots__ = ()
 
     def __init__(self, sustain: Adaptive) -> None:
-        enough = _COLD_COUNTED * _MILLION // max(1, sustain.cold_starts_ppm or 0)
-        super().__init__(sustain, GapCounts(_EDGES_US, max(_FEWEST_COUNTED, min(enough, _MILLION))))
+        super().__init__(sustain, GapCounts(EDGES_US, most_counted(sustain)))
 
     def _best_us(self) -> int:
         allowed = (self._sustain.cold_starts_ppm or 0) * self._counts.counted
         for time_out_us, _, others in self._counts.time_outs():
-            if others * _MILLION <= allowed:
+            if others * MILLION <= allowed:
                 return time_out_us
         return self._sustain.most_us
+
+
+def most_counted(sustain: Adaptive) -> int:
+    """Return the number of gaps at which all counts are halved."""
+    enough = _COLD_COUNTED * MILLION // max(1, sustain.cold_starts_ppm or 0)
+    return max(_FEWEST_COUNTED, min(enough, MILLION))
 
 
 def make_learner(sustain: Adaptive, state: LearnerState | None = None) -> Learner:

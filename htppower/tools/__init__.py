@@ -2,6 +2,7 @@
 
 May import everything.
 
-``runtimes`` and ``extensions`` exchange profiles with other tools; ``tuning`` finds profiles by recordings; ``review``
-shows and checks profiles; ``report`` draws what they find; ``cli`` is the command on top of them.
+``runtimes`` and ``extensions`` exchange profiles with other tools; ``readers`` opens other files; ``tuning`` finds
+profiles by recordings; ``review`` shows and checks profiles; ``report`` draws what they find; ``cli`` is the command on
+top of them.
 """

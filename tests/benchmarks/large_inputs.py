@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from figures import Figure
 from support.growth import growth
 
+from htppower.tools.readers.limits import INFERENCES, Room
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.measurement import Measurement
 from htppower.tools.review.advice.rows import Collector, Row
 from htppower.tools.review.advice.run import advise
 from htppower.tools.review.diff.export import Listing, export
-from htppower.tools.tuning.reading_limits import INFERENCES, Room
 from htppower.tools.tuning.traces.collected import Inferences, named_apart
 from htppower.tools.tuning.traces.read import read_trace
 

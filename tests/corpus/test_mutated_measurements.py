@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.measurements import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
 
+from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice import forms
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
 
@@ -76,7 +76,7 @@ def tried(path: Path, content: bytes) -> bool:
     measured: list[Measurement] = []
     try:
         measured = read_measurements(str(path))
-    except UnreadableMeasurement as error:
+    except UnreadableFile as error:
         said = str(error)
     if said:
         assert said.startswith(str(path))

@@ -24,9 +24,8 @@ from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.fleet import on_dask
 from htppower.tools.tuning.fleet.files import trace_files
 from htppower.tools.tuning.fleet.fleet import read_fleet
-from htppower.tools.tuning.fleet.fleet_error import FleetError
 from htppower.tools.tuning.fleet.on_dask import Tls, on_cluster
-from htppower.tools.tuning.fleet.records import Question
+from htppower.tools.tuning.fleet.records import FleetError, Question
 from htppower.tools.tuning.fleet.settle import settle
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 
+from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.events import Event, Kind
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
 
 if TYPE_CHECKING:
@@ -253,6 +253,6 @@ def read(folder: Path, content: str | bytes) -> list[Measurement]:
 
 def told(folder: Path, content: str | bytes) -> str:
     """Return the error of a file, without its path."""
-    with pytest.raises(UnreadableMeasurement) as caught:
+    with pytest.raises(UnreadableFile) as caught:
         read(folder, content)
     return str(caught.value).replace(str(folder / "measured"), "FILE")

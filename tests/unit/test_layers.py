@@ -19,11 +19,11 @@ _RULES = _VALUES | {"errors"}
 _READING = _RULES | {"rules", "events"}
 _CONTROL = _READING | {"profiles", "backends", "sustain"}
 _HOSTING = _CONTROL | {"control"}
-_TUNING = _HOSTING | {"report", "extensions", "runtimes", "testing", "subscribers", "hosts"}
+_TUNING = _HOSTING | {"report", "readers", "extensions", "runtimes", "testing", "subscribers", "hosts"}
 _REVIEW = _TUNING | {"tuning"}
 
 # The half of the package that no inference host imports; the other rooms are its other half.
-TOOLS = ("report", "extensions", "runtimes", "tuning", "review", "cli")
+TOOLS = ("report", "readers", "extensions", "runtimes", "tuning", "review", "cli")
 # The rooms that each room may import besides itself.
 MAY_IMPORT = {
     "_exports": set[str](),
@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "testing": _HOSTING,
     "subscribers": _HOSTING,
     "hosts": _HOSTING,
+    "readers": {"errors", "profiles"},
     "tuning": _TUNING,
     "review": _REVIEW,
     "cli": _REVIEW | {"review"},

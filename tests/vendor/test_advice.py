@@ -12,8 +12,8 @@ import pytest
 from support.shared_folders import once
 from support.voter import MODEL, PROCESSES, TOKENIZER, libraries, make_model
 
+from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
 
@@ -50,7 +50,7 @@ def test_the_csv_of_onnx_runtime(command: Command, tmp_path: Path) -> None:
     assert advise([basic, detailed]).told == ()
     assert "No advice" in command.output("advise", str(tmp_path / "basic.csv"), str(tmp_path / "detailed.csv"))
     (log,) = tmp_path.glob("basic*_qnn.log")
-    with pytest.raises(UnreadableMeasurement, match="qnn-profile-viewer --input_log"):
+    with pytest.raises(UnreadableFile, match="qnn-profile-viewer --input_log"):
         read_measurements(str(log))
 
 

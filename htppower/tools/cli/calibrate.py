@@ -25,14 +25,19 @@ from htppower.tools.cli.outputs import File, Sort, refuse_to_replace, write_file
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
 from htppower.tools.cli.terminal import echo, fitted, kept_off_stdout
 from htppower.tools.report.words import rough_duration
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tools.tuning.models.calibration.inference import find_inference
 from htppower.tools.tuning.models.calibration.meter import UNITS, command_meter, file_meter
-from htppower.tools.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed, Settings
 from htppower.tools.tuning.models.calibration.steps import plan
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE, examine_device_model, load_device_model, odd_order
+from htppower.tools.tuning.models.file import (
+    DEFAULT_DEVICE,
+    examine_device_model,
+    load_device_model,
+    model_text,
+    number,
+    odd_order,
+)
 from htppower.tools.tuning.models.model import MEASURED
-from htppower.tools.tuning.models.text import model_text, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -245,6 +250,7 @@ def _plan_text(steps: Sequence[Step]) -> str:
 
 
 def _write(path: Path, found: Calibration, base: DeviceModel, sort: Sort, *, force: bool) -> None:
+
     measured = ", ".join(sorted({name.partition(".")[0] for name in found.found}))
     summary = f"Measured by htppower calibrate: {measured}; all else is from {base.device}."
     model = attrs.evolve(found.model, device=profile_name(path.stem), summary=summary)
@@ -265,6 +271,8 @@ def _refuse_implausible(path: Path, text: str) -> None:
     Raises:
         CalibrationFailed: the message has the faults.
     """
+    from htppower.tools.tuning.models.file import examine_device_model  # noqa: PLC0415
+
     problems = examine_device_model(str(path), text.encode()).problems
     if problems:
         said = "; ".join(f"{problem.message} ({problem.hint})" for problem in problems)
@@ -272,9 +280,11 @@ def _refuse_implausible(path: Path, text: str) -> None:
 
 
 def _said(quantity: Quantity) -> str:
+
     low, high = quantity.range or (quantity.value, quantity.value)
     return f"{number(quantity.value)} ({number(low)} to {number(high)}, {quantity.count} times)"
 
 
 def _before(quantity: Quantity | None) -> str:
+
     return "" if quantity is None else f", {quantity.provenance} before: {number(quantity.value)}"

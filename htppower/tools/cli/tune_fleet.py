@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from htppower.tools.review.fleet_report import FleetReport
-    from htppower.tools.tuning.fleet.one_process import Reader
+    from htppower.tools.tuning.fleet.reading import Reader
     from htppower.tools.tuning.fleet.settle import Aim
     from htppower.tools.tuning.limits import Limit
 
@@ -256,7 +256,7 @@ def _reader(jobs: int, timeout_us: int | None, scheduler: str | None, tls: tuple
             from htppower.tools.tuning.fleet.processes import in_processes  # noqa: PLC0415 - numpy
 
             return in_processes(jobs, timeout_s)
-        from htppower.tools.tuning.fleet.one_process import read_here  # noqa: PLC0415 - numpy
+        from htppower.tools.tuning.fleet.reading import read_here  # noqa: PLC0415 - numpy
 
         return functools.partial(read_here, timeout_s=timeout_s)
     if jobs > 1:

@@ -1,4 +1,4 @@
-"""The choices for a session (profile, polling and sustain time), their costs, and the cheapest of them."""
+"""The choices for a session (profile, polling and sustain time), their costs, the cheapest, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.tuning.front import pareto_front
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     from htppower.tools.tuning.trial import Latency, Trial
     from htppower.tools.tuning.variants import Variant
 
+
+# How many rows are compared at once.
+_ROWS_TOGETHER = 256
 _US = 1_000_000
 # How many time-outs are examined at once to find the best: few at first, since the best is often among the first.
 _FIRST = 16
@@ -177,3 +179,44 @@ def cheapest(choices: Sequence[Choice], price_w: float, inferences: int, limits:
     """Return the cheapest of the choices that keep to the limits; None if no choice does."""
     keeping = [each for each in choices if each.keeps_to(limits)]
     return min(keeping, key=lambda each: each.cost_j(price_w, inferences), default=None)
+
+
+def pareto_front(costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the places of the rows on the front, sorted by their first column. Only the first of equal rows is kept.
+
+    A row is on the front if no other row is less or equal in every column and less in at least one.
+
+    Args:
+        costs: a row for each choice, and a column for each cost.
+    """
+    if not costs.size:
+        return np.zeros(0, np.int64)
+    order = np.lexsort(costs.T[::-1])
+    rows = costs[order]
+    # In this order, a row that beats or equals another precedes it.
+    kept = np.zeros(0, np.int64)
+    for start in range(0, order.size, _ROWS_TOGETHER):
+        part = np.arange(start, min(start + _ROWS_TOGETHER, order.size))
+        part = part[~_beaten(rows[part], rows[kept])]
+        earlier = np.tril(_no_worse(rows[part], rows[part]), k=-1).any(axis=1)
+        kept = np.concatenate((kept, part[~earlier]))
+    found: NDArray[np.int64] = order[kept]
+    return found
+
+
+def _beaten(rows: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows are beaten or equalled, in every column, by one of the other rows."""
+    beaten = np.zeros(rows.shape[0], np.bool_)
+    for start in range(0, by.shape[0], _ROWS_TOGETHER * 8):
+        others = by[start : start + _ROWS_TOGETHER * 8]
+        left = np.flatnonzero(~beaten)
+        beaten[left] = _no_worse(rows[left], others).any(axis=1)
+    return beaten
+
+
+def _no_worse(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return, for each row, which other rows are less or equal in every column."""
+    no_worse = np.ones((rows.shape[0], others.shape[0]), np.bool_)
+    for column in range(rows.shape[1]):
+        no_worse &= others[None, :, column] <= rows[:, None, column]
+    return no_worse

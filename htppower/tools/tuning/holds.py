@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.tuning.changed import begin_of, tuned_and_rest, with_longer_gaps
+from htppower.tools.tuning.traces.trace import begin_of, tuned_and_rest, with_longer_gaps
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:

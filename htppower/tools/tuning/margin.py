@@ -14,9 +14,9 @@ import numpy as np
 
 from htppower.profiles.sustain import Adaptive
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tools.tuning.changed import tuned_and_rest
 from htppower.tools.tuning.fleet.bins import EDGES_US
 from htppower.tools.tuning.reserve import Reserve, Strictness, kept
+from htppower.tools.tuning.traces.trace import tuned_and_rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,7 +103,9 @@ class _Option:
     @property
     def choice(self) -> Choice:
         """The choice, with its result on the whole recording."""
-        return self.case.offer.choice(self.sustain)
+        choice = self.case.offer.choice(self.sustain)
+        self.case.let_go()
+        return choice
 
 
 class _Case:
@@ -241,7 +243,9 @@ class _Cases:
                 break
             case = self._case(choice)
             if case.keeps(choice.sustain, strictness, with_rest):
-                return case.option(choice.sustain)
+                option = case.option(choice.sustain)
+                case.let_go()
+                return option
         return None
 
     def _case(self, choice: Choice) -> _Case:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.tools.report.words import counted
-from htppower.tools.tuning.changed import FEWEST_GAPS
 from htppower.tools.tuning.choices import whole_us_of
 from htppower.tools.tuning.reserve import LONGER_GAPS, SPEEDS, Strictness
+from htppower.tools.tuning.traces.trace import FEWEST_GAPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from htppower.tools.tuning.changed import with_longer_gaps
 from htppower.tools.tuning.limits import COLD, MEAN, QUANTILES
+from htppower.tools.tuning.traces.trace import with_longer_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

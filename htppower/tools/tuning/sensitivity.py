@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.tools.tuning.changed import begin_of
 from htppower.tools.tuning.choices import Choice, Offer, whole_us_of
 from htppower.tools.tuning.cost.power import Power
-from htppower.tools.tuning.timing import timing
+from htppower.tools.tuning.models.costs import timing
+from htppower.tools.tuning.traces.trace import begin_of
 from htppower.tools.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
 

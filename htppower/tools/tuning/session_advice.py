@@ -8,12 +8,11 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
-from htppower.tools.tuning.choices import Choice, Offer, cheapest, whole_us_of
+from htppower.tools.tuning.choices import Choice, Offer, cheapest, pareto_front, whole_us_of
+from htppower.tools.tuning.cost.learnt import is_in_lanes
 from htppower.tools.tuning.cost.power import Power
-from htppower.tools.tuning.front import pareto_front
 from htppower.tools.tuning.margin import Found, Wanted, with_margin
-from htppower.tools.tuning.models.costs import break_even_us
-from htppower.tools.tuning.timing import timing
+from htppower.tools.tuning.models.costs import break_even_us, timing
 from htppower.tools.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
 
@@ -216,10 +215,16 @@ def _with_learnt(
             break
         chosen[variant] = tried
     made = tuple(attrs.evolve(offer, learnt=chosen.get(offer.variant, ())) for offer in offers)
-    if len(chosen) == len(offers):
-        return made, ()
-    names = ", ".join(map(str, chosen))
-    return made, (f"learnt sustain times were tried only under {names}, because the recording is long",)
+    notes = []
+    if len(chosen) < len(offers):
+        names = ", ".join(map(str, chosen))
+        notes.append(f"learnt sustain times were tried only under {names}, because the recording is long")
+    if is_in_lanes(offers[0].trial.workload):
+        notes.append(
+            "the results of learnt sustain times are close, but not exact: the recording is long, and the learner ran "
+            "on many parts of it at once"
+        )
+    return made, tuple(notes)
 
 
 def _learnt(profile: Profile, model: DeviceModel, aim: Aim) -> tuple[Adaptive, ...]:

@@ -11,16 +11,17 @@ import numpy as np
 from htppower.profiles.sustain import Adaptive
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.sustain.learner import make_learner
-from htppower.tools.tuning.cost.blocks import Blocks, fits
+from htppower.tools.tuning.cost.blocks import Blocks, LatencyCounts, fits
 from htppower.tools.tuning.cost.curves import distinct_time_outs_us
 from htppower.tools.tuning.cost.exact import ExactTimeOuts
+from htppower.tools.tuning.cost.learnt import run_learnt
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
 from htppower.tools.tuning.cost.workload import Workload
 from htppower.tools.tuning.limits import COLD, MEAN, quantiles_us, rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 # How many time-outs are tried if a raise is so late that each has to be calculated gap by gap.
 _FEW = 64
+# A table of latencies has a million places. If there are fewer inferences, it takes longer than their quantiles.
+_FEWEST_COUNTED = 500_000
 
 
 @attrs.frozen
@@ -135,10 +138,13 @@ class Trial:
         periods = self.workload.periods
         return int(periods.ends_us[-1] - periods.begins_us[0])
 
-    def run(self, sustain: Sustain) -> Run:
-        """Return the run of the session under a sustain time, inference by inference."""
+    def run(self, sustain: Sustain, *, exact: bool = False) -> Run:
+        """Return the run of the session under a sustain time, inference by inference.
+
+        ``exact``: calculate a learnt sustain time gap by gap, however long the recording is.
+        """
         if isinstance(sustain, Adaptive):
-            return run_stepwise(self.workload, make_learner(sustain))
+            return run_stepwise(self.workload, make_learner(sustain)) if exact else run_learnt(self.workload, sustain)
         if sustain == 0:
             return run_lowered_at_once(self.workload)
         if self.exact is None or sustain < SHORTEST_SUSTAIN_US:
@@ -202,10 +208,19 @@ class Trial:
 
     def look_at(self, time_outs_us: NDArray[np.int64], outcomes: Outcomes) -> None:
         """Store the outcome of each time-out, and calculate its latency."""
-        for place, time_out_us in enumerate(time_outs_us.tolist()):
+        counts = None
+        if self.exact is not None and self.count >= _FEWEST_COUNTED:
+            counts = LatencyCounts(self.exact.blocks)
+        for place in np.argsort(time_outs_us).tolist():
+            time_out_us = int(time_outs_us[place])
             if time_out_us not in self._latencies:
                 outcome = outcomes.taken(np.array([place]))
-                self._keep(time_out_us, outcome, self._latencies_us(time_out_us))
+                if self.exact is None:
+                    found = quantiles_us(self.run(time_out_us).ends_us - self.workload.asked_us)
+                else:
+                    cold, of_blocks = self.exact.cold_blocks(time_out_us), self.exact.blocks
+                    found = quantiles_us(of_blocks.latencies_us(cold)) if counts is None else counts.quantiles_us(cold)
+                self._keep(time_out_us, outcome, found)
 
     def _look_at(self, sustain: Sustain) -> None:
         if self._in_exact(sustain):
@@ -213,21 +228,16 @@ class Trial:
             self.look_at(time_outs, self.outcomes(time_outs))
         else:
             run = self.run(sustain)
-            self._keep(sustain, run.outcome(), run.ends_us - self.workload.asked_us)
+            self._keep(sustain, run.outcome(), quantiles_us(run.ends_us - self.workload.asked_us))
 
     def _in_exact(self, sustain: Sustain) -> bool:
         return self.exact is not None and not isinstance(sustain, Adaptive) and sustain >= SHORTEST_SUSTAIN_US
 
-    def _latencies_us(self, time_out_us: int) -> NDArray[np.int64]:
-        if self.exact is None:
-            return self.run(time_out_us).ends_us - self.workload.asked_us
-        return self.exact.blocks.latencies_us(self.exact.cold_blocks(time_out_us))
-
-    def _keep(self, sustain: Sustain, outcome: Outcomes, latencies_us: NDArray[np.int64]) -> None:
+    def _keep(self, sustain: Sustain, outcome: Outcomes, quantiles: Sequence[int]) -> None:
         count = self.count
         mean = (self.latency_sum_us + int(outcome.waits_us[0])) / count
         self._outcomes[sustain] = outcome
-        p50, p90, p95, p99, p99_9, slowest = quantiles_us(latencies_us)
+        p50, p90, p95, p99, p99_9, slowest = quantiles
         cold = int(outcome.cold[0]) / count
         self._latencies[sustain] = Latency(p50, p90, p95, p99, p99_9, slowest, mean=mean, cold=cold)
 

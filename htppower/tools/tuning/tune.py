@@ -9,6 +9,8 @@ import numpy as np
 
 from htppower.errors import HtpPowerError, ProfileError
 from htppower.profiles.loading import load_profile
+from htppower.profiles.sustain import Adaptive
+from htppower.tools.tuning.cost.outcome import CALLS_OF_A_RAISE
 from htppower.tools.tuning.holds import Checked, Holds, check, holds
 from htppower.tools.tuning.notes import about_the_reserve, too_short
 from htppower.tools.tuning.replay import Replayed, replay
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from htppower.tools.tuning.limits import Limit
     from htppower.tools.tuning.models.model import DeviceModel
     from htppower.tools.tuning.traces.trace import SessionTrace, Trace
+    from htppower.tools.tuning.trial import Trial
 
 DEFAULT_PROFILE = "burst"
 DEFAULT_BREAK_EVEN_US = 100_000
@@ -323,10 +326,13 @@ def _replayed(pairs: Sequence[tuple[SessionAdvice, Choice]]) -> tuple[Verified, 
         ]
     )
     return tuple(
-        Verified(
-            choice,
-            each,
-            tuple(each.differences(Replayed.worked_out(offer.trial.run(choice.sustain), choice.calls))),
-        )
+        Verified(choice, each, tuple(each.differences(_worked_out(offer.trial, choice))))
         for each, offer, (_, choice) in zip(found, offers, pairs, strict=True)
     )
+
+
+def _worked_out(trial: Trial, choice: Choice) -> Replayed:
+    run = trial.run(choice.sustain, exact=True)
+    # The calls of a learnt choice may be close only, see ``run_learnt``.
+    calls = CALLS_OF_A_RAISE * run.cold.size if isinstance(choice.sustain, Adaptive) else choice.calls
+    return Replayed.worked_out(run, calls)

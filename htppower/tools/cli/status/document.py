@@ -22,7 +22,7 @@ from htppower.control.status.process_identity import Life, life
 from htppower.control.status.runtime_folder import NAME, belongs_to, temporary_folder
 from htppower.errors import HtpPowerError, printable
 from htppower.profiles.regular_file import NotRegular, read_regular_file
-from htppower.tools.tuning.reading_limits import TooMuch, check_json, raised
+from htppower.tools.readers.limits import TooMuch, check_json, raised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A measurement: the inferences of one graph in one file, by event. Also the error for a file that is wrong."""
+"""A measurement: the inferences of one graph in one file, by event."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
-
-from htppower.errors import HtpPowerError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,23 +17,6 @@ if TYPE_CHECKING:
 
 # Stands for the row of an event that an inference does not have.
 MISSING = math.nan
-
-
-class UnreadableMeasurement(HtpPowerError, ValueError):  # noqa: N818 - the name states the fault
-    """A profiler's file can't be read.
-
-    Attributes:
-        path: the file.
-        place: ``line:column`` in text, the path of keys in JSON; empty if it is the whole file.
-        hint: what to do.
-    """
-
-    def __init__(self, path: str, place: str, message: str, hint: str = "") -> None:
-        self.path = path
-        self.place = place
-        self.hint = hint
-        where = f"{path}:{place}" if place else path
-        super().__init__(printable(f"{where}: {message}{f' ({hint})' if hint else ''}"))
 
 
 def _frozen(mapping: Mapping[Event, object]) -> Mapping[Event, object]:

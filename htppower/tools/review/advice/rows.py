@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.tools.readers.limits import GRAPH_ROOM, MEASURED, Room, TooMuch, raised
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.measurement import MISSING
 from htppower.tools.review.advice.statistics import median
-from htppower.tools.tuning.reading_limits import GRAPH_ROOM, MEASURED, Room, TooMuch, raised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from htppower.tools.report.chart import STYLE, Chart, Scale
 from htppower.tools.report.svg import WIDTH, shortened, svg, text
 from htppower.tools.report.words import counted, duration, percent, plural, time
 from htppower.tools.review.traces.words import facts, headline, title
-from htppower.tools.tuning.traces.activity import begun, burst_spans, busy_shares
+from htppower.tools.tuning.traces.patterns import begun, burst_spans, busy_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,11 +17,10 @@ import attrs
 import numpy as np
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tools.tuning.cost.alternation import Alternation
 from htppower.tools.tuning.cost.curves import distinct_time_outs_us
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import run_from_cold
-from htppower.tools.tuning.cost.sums import Between, Beyond
+from htppower.tools.tuning.cost.sums import Alternation, Between, Beyond
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,13 +1,23 @@
-"""Counts and sums for many time-outs: the keys are sorted once, and each time-out is one search."""
+"""Counts and sums for many time-outs, and the time-outs that a gap is beyond only behind a block that is not cold.
+
+Keys are sorted once, and each time-out is one search.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# In a row of gaps with similar lengths, the number of intervals grows from gap to gap. If a row is longer, or if there
+# are more intervals for each gap, the intervals are not used.
+_LONGEST_ROW = 64
+_MOST = 2
 
 
 class Beyond:
@@ -63,3 +73,67 @@ class Between:
     def sum(self, name: str, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return, for each time-out, the sum of a value over the intervals around it."""
         return self._upto.sum(name, time_outs_us) - self._above.sum(name, time_outs_us)
+
+
+@attrs.frozen(eq=False)
+class Alternation:
+    """Intervals of time-outs. A gap is beyond the time-outs in its intervals, but within them behind a cold block.
+
+    Attributes:
+        places: the gap of each interval.
+        above_us, upto_us: the interval holds the time-outs above the first, up to and including the second.
+    """
+
+    places: NDArray[np.int64]
+    above_us: NDArray[np.int64]
+    upto_us: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, gaps_us: NDArray[np.int64], shortened_us: NDArray[np.int64]) -> Alternation | None:
+        """Return the intervals of gaps, from their lengths behind warm and cold blocks; None if there are too many.
+
+        Behind a cold block, a gap is beyond the time-outs up to its shortened length; otherwise, up to its length. The
+        first gap is always behind a cold block, so it has no interval. Another gap has no interval for the time-outs
+        that the gap before it is beyond, since the block between them is cold then.
+        """
+        low = np.maximum(shortened_us, np.concatenate((gaps_us[:1], shortened_us[:-1])))
+        may_be = low < gaps_us
+        # A gap depends on the gap before it if their intervals may overlap.
+        depends = np.zeros(gaps_us.size, np.bool_)
+        depends[1:] = may_be[1:] & may_be[:-1] & (low[1:] < gaps_us[:-1]) & (low[:-1] < gaps_us[1:])
+        places = np.flatnonzero(may_be & ~depends)
+        above, upto = low[places], gaps_us[places]
+        sizes = np.ones(places.size, np.int64)
+        found: list[tuple[NDArray[np.int64], ...]] = []
+        kept = 0
+        for _ in range(_LONGEST_ROW):
+            found.append((np.repeat(places, sizes), above, upto))
+            kept += above.size
+            if kept > _MOST * max(gaps_us.size, 1):
+                return None
+            behind = np.minimum(places + 1, gaps_us.size - 1)
+            goes_on = (places + 1 < gaps_us.size) & depends[behind]
+            if not goes_on.any():
+                return cls(*(np.concatenate(each) for each in zip(*found, strict=True)))
+            inner = np.repeat(goes_on, sizes)
+            places, sizes = behind[goes_on], sizes[goes_on]
+            above, upto, sizes = _rest(low[places], gaps_us[places], above[inner], upto[inner], sizes)
+        return None
+
+
+def _rest(
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+    above: NDArray[np.int64],
+    upto: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Subtract sorted intervals from others: ``sizes`` says how many belong to each. Return the rest, and new sizes."""
+    owners = np.repeat(np.arange(sizes.size), sizes)
+    ends = np.cumsum(sizes)
+    # The rest lies before the first subtracted interval, between two of them, and after the last.
+    begins = np.insert(np.clip(upto, low[owners], high[owners]), ends - sizes, low)
+    stops = np.insert(np.clip(above, low[owners], high[owners]), ends, high)
+    left = begins < stops
+    owners = np.repeat(np.arange(sizes.size), sizes + 1)
+    return begins[left], stops[left], np.bincount(owners[left], minlength=sizes.size)

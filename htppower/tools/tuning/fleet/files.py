@@ -8,8 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import TraceError
-from htppower.tools.tuning.fleet.fleet_error import FleetError
-from htppower.tools.tuning.fleet.records import TraceFile
+from htppower.tools.tuning.fleet.records import FleetError, TraceFile
 from htppower.tools.tuning.traces.readers.own import run_of
 from htppower.tools.tuning.traces.readers.source import opened, parts_of
 

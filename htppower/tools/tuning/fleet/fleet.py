@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.tools.tuning.fleet.chunks import Chunks
-from htppower.tools.tuning.fleet.fleet_error import FleetError
-from htppower.tools.tuning.fleet.one_process import read_here
-from htppower.tools.tuning.fleet.records import FileGaps, Unread
+from htppower.tools.tuning.fleet.reading import read_here
+from htppower.tools.tuning.fleet.records import FileGaps, FleetError, Unread
 from htppower.tools.tuning.fleet.results_file import results_file
 from htppower.votes.field_repr import field_repr
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from htppower.tools.tuning.fleet.one_process import Reader
+    from htppower.tools.tuning.fleet.reading import Reader
     from htppower.tools.tuning.fleet.records import Question, TraceFile
     from htppower.tools.tuning.fleet.results_file import ResultsFile
 

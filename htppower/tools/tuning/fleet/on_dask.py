@@ -15,9 +15,8 @@ import attrs
 
 from htppower._version import __version__
 from htppower.errors import printable
-from htppower.tools.tuning.fleet.fleet_error import FleetError
 from htppower.tools.tuning.fleet.reading import read_chunk
-from htppower.tools.tuning.fleet.records import ReadChunk, Unread
+from htppower.tools.tuning.fleet.records import FleetError, ReadChunk, Unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, Security
 
     from htppower.tools.tuning.fleet.chunks import Chunks
-    from htppower.tools.tuning.fleet.one_process import Reader
+    from htppower.tools.tuning.fleet.reading import Reader
     from htppower.tools.tuning.fleet.records import Question, TraceFile
 
 _CONNECTING_S = 10

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower._version import __version__
-from htppower.tools.tuning.fleet.fleet_error import FleetError
 from htppower.tools.tuning.fleet.reading import too_long
-from htppower.tools.tuning.fleet.records import ReadChunk, Unread
+from htppower.tools.tuning.fleet.records import FleetError, ReadChunk, Unread
 from htppower.tools.tuning.fleet.worker import serve, without_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from htppower.tools.tuning.fleet.chunks import Chunks
-    from htppower.tools.tuning.fleet.one_process import Reader
+    from htppower.tools.tuning.fleet.reading import Reader
     from htppower.tools.tuning.fleet.records import FileGaps, Question, TraceFile
 
 # A worker that does not end when asked to is killed after this time.

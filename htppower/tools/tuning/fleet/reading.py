@@ -1,4 +1,4 @@
-"""Reads chunks of trace files. This is the code that runs on the workers."""
+"""Reads chunks of trace files, on a worker or in this process."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ from htppower.tools.tuning.fleet.records import Cost, FileGaps, ReadChunk, Unrea
 from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from htppower.profiles.sustain import Adaptive
+    from htppower.tools.tuning.fleet.chunks import Chunks
     from htppower.tools.tuning.fleet.records import Question, TraceFile
+
+    # Reads chunks: in this process, in several processes, or on a cluster.
+    Reader: TypeAlias = Callable[[Chunks, Question], Generator[ReadChunk, None, None]]
 
 
 class _TookTooLong(Exception):  # noqa: N818 - it ends the reading of a file, and never leaves this module
@@ -122,3 +127,11 @@ def _cost(sustain: Adaptive, gaps_us: Sequence[NDArray[np.int64]], break_even_us
                 cold_starts += 1
             learner.learn(gap_us)
     return Cost(cost_us, cold_starts)
+
+
+def read_here(chunks: Chunks, question: Question, timeout_s: float | None = None) -> Generator[ReadChunk, None, None]:
+    """Yield each chunk when it is read; a file that takes longer than ``timeout_s`` is left out."""
+    while files := chunks.next():
+        read = read_chunk(files, question, timeout_s)
+        chunks.took(files, read.took_s)
+        yield read

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.errors import HtpPowerError
 from htppower.tools.tuning.fleet.gap_histogram import GapHistogram
 from htppower.votes.field_repr import field_repr
 
@@ -172,3 +173,7 @@ class ReadChunk:
     answers: tuple[FileGaps | Unread, ...]
     took_s: float
     version: str
+
+
+class FleetError(HtpPowerError, RuntimeError):
+    """No trace file can be read, the cluster can't be used, or the results file is another kind of file."""

@@ -13,8 +13,7 @@ import stat
 from typing import IO, TYPE_CHECKING, Any
 
 from htppower._version import __version__
-from htppower.tools.tuning.fleet.fleet_error import FleetError
-from htppower.tools.tuning.fleet.records import FileGaps
+from htppower.tools.tuning.fleet.records import FileGaps, FleetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

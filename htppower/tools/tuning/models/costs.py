@@ -1,4 +1,4 @@
-"""The costs of a profile by a device model: its speed, the power of each state, the break-even time.
+"""The costs of a profile by a device model: its speed and timing, the power of each state, the break-even time.
 
 Pure functions of values. Other profiles that the model states are used only if they are shipped.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import LISTED_FIRST
 from htppower.rules.power_order import CLOCKS, clock_cost
+from htppower.tools.tuning.cost.workload import Timing
 from htppower.votes.corners import ExpandedCorner
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState, Profile
     from htppower.tools.tuning.models.model import DeviceModel
     from htppower.votes.vote_set import VoteSet
+
 
 # The highest corner with its own place in the order; MAX stands for the highest corner of a device.
 _HIGHEST = int(ExpandedCorner.DEFINED_MAX)
@@ -159,3 +161,21 @@ def _on_the_line(points: Sequence[tuple[float, float]], at: float) -> float:
     if after[0] == before[0]:
         return after[1]
     return before[1] + (after[1] - before[1]) * (at - before[0]) / (after[0] - before[0])
+
+
+def timing(model: DeviceModel, profile: Profile, measured_under: Profile) -> Timing:
+    """Return how long inferences take under a profile if they were recorded under another.
+
+    Raises:
+        ValueError: one of the profiles casts no votes.
+    """
+    late_us = round(model.raise_late_us.value)
+    return Timing(
+        stretch=stretch(model, profile, measured_under),
+        late_us=late_us,
+        cold_us=late_us,
+        wake_us=round(wake_late_us(model, profile.votes) - wake_late_us(model, measured_under.votes)),
+        polling_saves_us=round(model.polling_saves_us.value),
+        polled_us=measured_under.votes.rpc_polling_time_us or 0,
+        polls_us=profile.votes.rpc_polling_time_us or 0,
+    )

@@ -1,8 +1,9 @@
-"""Device models in files: found by name or path, read strictly, with every problem and its place."""
+"""Device models in files: found by name or path, read strictly, with every problem and its place, and written."""
 
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,6 +13,8 @@ from htppower.profiles.discovery import DEVICES, Folders, yaml_files
 from htppower.profiles.file_format import structure
 from htppower.profiles.paths import joined, stem_of
 from htppower.profiles.strict_yaml import read_document
+from htppower.profiles.yaml_text import quoted
+from htppower.profiles.yaml_words import read_word
 from htppower.tools.tuning.models.model import LIMITS_OF_VALUES, MEASURED, DeviceModel, ProfileSpeed, Quantity, Wake
 
 if TYPE_CHECKING:
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.profiles.strict_yaml import Document
 
+
+_ITEM = "  - "
+_BELOW_ITEM = "    "
 # The model for a device without any measured value.
 DEFAULT_DEVICE = "hexagon_assumed"
 _ENDS = ("lowest", "highest")
@@ -148,3 +154,50 @@ def odd_order(model: DeviceModel) -> Iterator[tuple[str, str]]:
         high, low = getattr(model, more).value, getattr(model, less).value
         if low > high:
             yield less, f"{less} is {low:g} W, more than {more}, {high:g} W"
+
+
+def model_text(model: DeviceModel) -> str:
+    """Return the file of a device model."""
+    return "\n".join(_lines(model)) + "\n"
+
+
+def number(value: float) -> str:
+    """Return a number as every YAML parser reads it: without an exponent, and without an empty fraction."""
+    digits = f"{Decimal(repr(value)):f}"
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) or "0"
+
+
+def _name(name: str) -> str:
+    """Return a name as YAML reads it: quoted if a parser could take it for a number or a boolean."""
+    return name if read_word(name) == name else quoted(name)
+
+
+def _lines(model: DeviceModel) -> Iterator[str]:
+    yield f"device: {_name(model.device)}"
+    yield f"summary: {quoted(model.summary)}"
+    for field in attrs.fields(DeviceModel):
+        if field.name in LIMITS_OF_VALUES:
+            yield f"{field.name}:"
+            yield from _quantity(getattr(model, field.name), "  ")
+    yield "speeds:"
+    for speed in model.speeds:
+        yield f"{_ITEM}profile: {_name(speed.profile)}"
+        yield f"{_BELOW_ITEM}speed:"
+        yield from _quantity(speed.speed, f"{_BELOW_ITEM}  ")
+    yield "wakes:"
+    for wake in model.wakes:
+        yield f"{_ITEM}sleep_latency_us: {wake.sleep_latency_us}"
+        yield f"{_BELOW_ITEM}late_us:"
+        yield from _quantity(wake.late_us, f"{_BELOW_ITEM}  ")
+
+
+def _quantity(quantity: Quantity, indent: str) -> Iterator[str]:
+    yield f"{indent}value: {number(quantity.value)}"
+    yield f"{indent}provenance: {quantity.provenance}"
+    yield f"{indent}of: {quoted(quantity.of)}"
+    if quantity.range is not None:
+        yield f"{indent}range: [{', '.join(map(number, quantity.range))}]"
+    if quantity.spread is not None:
+        yield f"{indent}spread: {number(quantity.spread)}"
+    if quantity.count is not None:
+        yield f"{indent}count: {quantity.count}"

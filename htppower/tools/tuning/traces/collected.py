@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from htppower.tools.readers.limits import SESSION_ROOM
 from htppower.tools.report.words import counted
-from htppower.tools.tuning.reading_limits import SESSION_ROOM
 from htppower.tools.tuning.traces.trace import SessionTrace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from htppower.tools.tuning.reading_limits import Room
+    from htppower.tools.readers.limits import Room
     from htppower.tools.tuning.traces.readers.source import Source
 
 # 285 years: up to here, a float can represent every us.

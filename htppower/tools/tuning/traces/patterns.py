@@ -1,4 +1,4 @@
-"""Patterns of inferences: bursts, and a period."""
+"""Patterns of inferences: bursts, a period, and how busy a session is over time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from htppower.tools.tuning.traces.trace import SessionTrace
+
 
 # An interval is regular if it differs from the median by at most this share of the median.
 REGULAR_SHARE = 0.05
@@ -136,3 +139,27 @@ def valley_us(gaps_us: NDArray[np.int64]) -> int | None:
     # The place of a window is the place of its last bin.
     middle = first + (float(lowest[0]) + float(lowest[-1]) + 2 - _WINDOW_BINS) / 2
     return round(2 ** (middle / _BINS_AN_OCTAVE))
+
+
+def busy_shares(session: SessionTrace, begin_us: int, end_us: int, columns: int) -> NDArray[np.float64]:
+    """Return the share of time that the session is busy, 0 to 1, for each of several equal columns of time."""
+    begins_us, ends_us = session.busy_us()
+    busy_us = np.cumsum(ends_us - begins_us)
+    moments = np.column_stack((begins_us, ends_us)).ravel().astype(np.float64)
+    busy_until_us = np.column_stack((busy_us - (ends_us - begins_us), busy_us)).ravel().astype(np.float64)
+    edges = np.linspace(begin_us, end_us, columns + 1)
+    width_us = (end_us - begin_us) / columns or 1.0
+    return np.clip(np.diff(np.interp(edges, moments, busy_until_us)) / width_us, 0.0, 1.0)
+
+
+def begun(session: SessionTrace, begin_us: int, end_us: int, columns: int) -> NDArray[np.int64]:
+    """Return how many inferences begin in each of several equal columns of time."""
+    edges = np.linspace(begin_us, max(end_us, begin_us + 1), columns + 1)
+    return np.histogram(session.begins_us, edges)[0].astype(np.int64)
+
+
+def burst_spans(session: SessionTrace, below_us: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the begins and ends of bursts, which are separated by gaps of ``below_us`` or more."""
+    begins_us, ends_us = session.busy_us()
+    parted = np.flatnonzero(begins_us[1:] - ends_us[:-1] >= below_us)
+    return begins_us[np.concatenate(([0], parted + 1))], ends_us[np.concatenate((parted, [ends_us.size - 1]))]

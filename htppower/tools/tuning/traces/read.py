@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from htppower.errors import TraceError
-from htppower.tools.tuning.reading_limits import TooMuch
+from htppower.tools.readers.kinds import begins_as_json, is_of_profiler, is_own, other_file
 from htppower.tools.tuning.traces.collected import named_apart
 from htppower.tools.tuning.traces.readers import chrome, csv_rows, loadgen, onnxruntime, own
-from htppower.tools.tuning.traces.readers.other_files import begins_as_json, is_of_profiler, other_file
-from htppower.tools.tuning.traces.readers.own_head import is_own
 from htppower.tools.tuning.traces.readers.source import opened
 from htppower.tools.tuning.traces.trace import Trace
 
@@ -69,21 +67,18 @@ def read_trace(
     if unit is not None and unit not in UNITS:
         raise ValueError(f"unknown unit: {unit!r}; use one of {', '.join(UNITS)}")
     folder = None if within is None else os.fspath(within)
-    try:
-        with opened(os.fspath(path), stream, folder, progress) as source:
-            kind = format or _recognised(source)
-            _require_fitting(source, kind, name, unit)
-            if kind == "csv":
-                found = csv_rows.read(source, unit)
-            elif kind == "chrome" or name is not None:
-                kind = "chrome"
-                found = chrome.read(source, name)
-            elif kind == "htppower":
-                found = _read_own(source, folder or str(Path(path).parent), progress, beside=stream is None)
-            else:
-                found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
-    except TooMuch as error:
-        raise TraceError(os.fspath(path), 0, error.message, error.hint) from None
+    with opened(os.fspath(path), stream, folder, progress) as source:
+        kind = format or _recognised(source)
+        _require_fitting(source, kind, name, unit)
+        if kind == "csv":
+            found = csv_rows.read(source, unit)
+        elif kind == "chrome" or name is not None:
+            kind = "chrome"
+            found = chrome.read(source, name)
+        elif kind == "htppower":
+            found = _read_own(source, folder or str(Path(path).parent), progress, beside=stream is None)
+        else:
+            found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
     found = [each for each in found if len(each)]
     if not found:
         why = "; ".join(source.notes)

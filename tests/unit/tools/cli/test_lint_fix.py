@@ -130,11 +130,11 @@ def test_files_are_written_whole_or_not_at_all(command: Command, folder: Path, m
         (folder / f"{name}.yaml").write_text(f"profile: {name}\nextends: Burst\n", encoding="utf-8")
     made: list[str] = []
 
-    def full(path: str, mode: int, **how: bool) -> None:
+    def full(path: Path, mode: int) -> None:
         made.append("")
         if len(made) > 1:
             raise OSError(28, "No space left on device", "b.yaml")
-        chmod(path, mode, **how)
+        chmod(path, mode)
 
     chmod = Path.chmod
     monkeypatch.setattr(Path, "chmod", full)

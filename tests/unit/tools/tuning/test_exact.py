@@ -9,12 +9,12 @@ from support.inside import patch_private
 from support.workloads import any_session, any_timing
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tools.tuning.cost import alternation
-from htppower.tools.tuning.cost.alternation import Alternation
+from htppower.tools.tuning.cost import sums
 from htppower.tools.tuning.cost.blocks import Blocks
 from htppower.tools.tuning.cost.curves import GapCurve
 from htppower.tools.tuning.cost.exact import ExactTimeOuts
 from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
+from htppower.tools.tuning.cost.sums import Alternation
 from htppower.tools.tuning.cost.workload import Timing, Workload
 from htppower.tools.tuning.traces.trace import SessionTrace
 
@@ -102,7 +102,7 @@ def test_intervals_and_rows_one_by_one_come_to_the_same(
     seed: int, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If rows are too long for intervals, each time-out is run alone, with the same results."""
-    patch_private(monkeypatch, alternation, LONGEST_ROW=longest)
+    patch_private(monkeypatch, sums, LONGEST_ROW=longest)
     draw = np.random.default_rng(seed)
     workload = Workload.of(any_session(draw, most=30), Timing(late_us=8_000))
     exact = ExactTimeOuts(Blocks.of(workload))

@@ -11,11 +11,10 @@ from support.half_recordings import KINDS, halves, with_jitter
 from support.inside import patch_private
 
 from htppower.tools.tuning import margin as margin_module
-from htppower.tools.tuning.changed import tuned_and_rest, with_longer_gaps
 from htppower.tools.tuning.limits import parse_limit
 from htppower.tools.tuning.replay import replay
 from htppower.tools.tuning.reserve import Strictness
-from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.traces.trace import SessionTrace, tuned_and_rest, with_longer_gaps
 from htppower.tools.tuning.tune import Question, Tuned, tune
 
 if TYPE_CHECKING:

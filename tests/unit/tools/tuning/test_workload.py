@@ -8,8 +8,8 @@ import pytest
 from htppower.profiles.loading import load_profile
 from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
 from htppower.tools.tuning.cost.workload import Timing, Workload
+from htppower.tools.tuning.models.costs import timing
 from htppower.tools.tuning.models.file import load_device_model
-from htppower.tools.tuning.timing import timing
 from htppower.tools.tuning.traces.trace import SessionTrace
 
 

@@ -35,7 +35,7 @@ def read(job: Node) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a value is wrong, or no time is given.
+        UnreadableFile: a value is wrong, or no time is given.
     """
     summary = job.get(_SUMMARY)
     assert summary is not None  # noqa: S101 - summary_of has checked it

@@ -10,8 +10,9 @@ import csv
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import MISSING, Measurement, UnreadableMeasurement
+from htppower.tools.review.advice.measurement import MISSING, Measurement
 from htppower.tools.review.advice.readers.made import measurements
 from htppower.tools.review.advice.rows import Collector, Row
 
@@ -55,7 +56,7 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a row is wrong, or no row belongs to an inference.
+        UnreadableFile: a row is wrong, or no row belongs to an inference.
     """
     reader = _Rows(source)
     for line in source.lines():
@@ -63,7 +64,7 @@ def read(source: Source) -> list[Measurement]:
     series = reader.collector.finish()
     if not series:
         hint = "profile at least one inference"
-        raise UnreadableMeasurement(source.path, "", "has no known row of an inference", hint)
+        raise UnreadableFile(source.path, "", "has no known row of an inference", hint)
     simulated = not reader.of_viewer and not _is_of_device([set(each.columns) for each in series], reader.hvx_threads)
     form = "CSV of qnn-profile-viewer" if reader.of_viewer else "CSV of ONNX Runtime"
     return measurements(source.path, form, series, simulated=simulated, notes=(_SIMULATED,) if simulated else ())

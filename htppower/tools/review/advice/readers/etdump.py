@@ -6,8 +6,9 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import MISSING, Measurement, UnreadableMeasurement
+from htppower.tools.review.advice.measurement import MISSING, Measurement
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.readers.source import Source
@@ -31,7 +32,7 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: ExecuTorch is not installed or can't read the file, or no event is the QNN backend's.
+        UnreadableFile: ExecuTorch is not installed or can't read the file, or no event is the QNN backend's.
     """
     try:
         from executorch.devtools import Inspector  # noqa: PLC0415 - an optional dependency
@@ -39,7 +40,7 @@ def read(source: Source) -> list[Measurement]:
     except (ImportError, OSError) as error:
         hint = "pip install executorch torch"
         message = f"is an ETDump. To read it, ExecuTorch's Inspector is needed, which can't be imported: {error}"
-        raise UnreadableMeasurement(source.path, "", message, hint) from None
+        raise UnreadableFile(source.path, "", message, hint) from None
     content = source.content()
     try:
         with warnings.catch_warnings():
@@ -54,11 +55,11 @@ def read(source: Source) -> list[Measurement]:
         if source.head[_WITH_SIZE] != _IDENTIFIER:
             hint = "its first four bytes are not the size of the buffer, which ExecuTorch's runtime writes there"
         message = f"is an ETDump that ExecuTorch can't read: {type(error).__name__}: {error}"
-        raise UnreadableMeasurement(source.path, "", message, hint) from None
+        raise UnreadableFile(source.path, "", message, hint) from None
     found = [each for each in (_measurement(source, block) for block in blocks) if each is not None]
     if not found:
         hint = "compile with profile_level, and run with an event tracer"
-        raise UnreadableMeasurement(source.path, "", "has no event of the QNN backend", hint)
+        raise UnreadableFile(source.path, "", "has no event of the QNN backend", hint)
     return found
 
 
@@ -74,7 +75,7 @@ def _measurement(source: Source, block: Any) -> Measurement | None:
         try:
             columns[event] = [in_kept_unit(event, float(number), unit) for number in each.perf_data.raw]
         except WrongUnit as error:
-            raise UnreadableMeasurement(source.path, "", str(error)) from None
+            raise UnreadableFile(source.path, "", str(error)) from None
         units[event] = unit
     if not columns:
         return None

@@ -40,7 +40,7 @@ def read(tree: Node) -> list[Measurement]:
     """Return what was measured of each component that answered queries.
 
     Raises:
-        UnreadableMeasurement: a value is wrong, or the file has no query.
+        UnreadableFile: a value is wrong, or the file has no query.
     """
     found = []
     for component in tree.items("components"):

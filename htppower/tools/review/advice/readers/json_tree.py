@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
+from htppower.errors.root import UnreadableFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class Node:
         """Return the value of a key; None if the key is missing.
 
         Raises:
-            UnreadableMeasurement: this value is not an object.
+            UnreadableFile: this value is not an object.
         """
         if not isinstance(self.value, dict):
             raise self.wrong(f"is {self.kind}, not an object")
@@ -53,7 +53,7 @@ class Node:
         """Yield the items of the array at a key; none if the key is missing.
 
         Raises:
-            UnreadableMeasurement: the value of the key is not an array.
+            UnreadableFile: the value of the key is not an array.
         """
         found = self.get(key)
         if found is None:
@@ -67,7 +67,7 @@ class Node:
         """Return the text at a key; empty if the key is missing.
 
         Raises:
-            UnreadableMeasurement: the value of the key is not a text.
+            UnreadableFile: the value of the key is not a text.
         """
         found = self.get(key)
         if found is None or found.value is None:
@@ -80,7 +80,7 @@ class Node:
         """Return the value as a number.
 
         Raises:
-            UnreadableMeasurement: the value is not a number, is negative, or is not finite.
+            UnreadableFile: the value is not a number, is negative, or is not finite.
         """
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             raise self.wrong(f"is {self.kind}, not a number")
@@ -92,7 +92,7 @@ class Node:
         """Return the value as the number of an event, converted to the unit of its kind.
 
         Raises:
-            UnreadableMeasurement: the value is not a number, or the unit does not fit the event.
+            UnreadableFile: the value is not a number, or the unit does not fit the event.
         """
         from htppower.tools.review.advice.events import WrongUnit, in_kept_unit  # noqa: PLC0415 - only for a file that has numbers
 
@@ -101,9 +101,9 @@ class Node:
         except WrongUnit as error:
             raise self.wrong(str(error)) from None
 
-    def wrong(self, message: str, hint: str = "") -> UnreadableMeasurement:
+    def wrong(self, message: str, hint: str = "") -> UnreadableFile:
         """Return an error about this value."""
-        return UnreadableMeasurement(self.file, self.at, message, hint)
+        return UnreadableFile(self.file, self.at, message, hint)
 
     @property
     def kind(self) -> str:
@@ -115,17 +115,15 @@ def read_tree(source: Source) -> Node:
     """Return the root node of a file.
 
     Raises:
-        UnreadableMeasurement: the file is not JSON.
+        UnreadableFile: the file is not JSON.
     """
     try:
         return Node(json.loads(source.whole()), source.path)
     except json.JSONDecodeError as error:
-        source.line_number = error.lineno
+        source.line = error.lineno
         raise source.wrong(f"is not JSON: {error.msg}", "the file may be cut off", error.colno) from None
     except RecursionError:
-        raise UnreadableMeasurement(source.path, "", "is nested too deeply", "name a file of a profiler") from None
+        raise UnreadableFile(source.path, "", "is nested too deeply", "name a file of a profiler") from None
     except ValueError:
         # The ``json`` module refuses numbers with very many digits.
-        raise UnreadableMeasurement(
-            source.path, "", "has a number that is too long", "name a file of a profiler"
-        ) from None
+        raise UnreadableFile(source.path, "", "has a number that is too long", "name a file of a profiler") from None

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from htppower.errors.root import UnreadableFile
+from htppower.tools.readers.kinds import other_file
 from htppower.tools.review.advice.events import WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import Measurement, UnreadableMeasurement
 from htppower.tools.review.advice.readers.made import measurements
 from htppower.tools.review.advice.rows import Collector, Row
-from htppower.tools.tuning.traces.readers.other_files import other_file
 
 if TYPE_CHECKING:
+    from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.advice.readers.source import Source
 
 _FORM = "log of llama.cpp's QNN backend"
@@ -35,7 +36,7 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a line is wrong, or no line belongs to an inference.
+        UnreadableFile: a line is wrong, or no line belongs to an inference.
     """
     collector = Collector()
     for line in source.lines():
@@ -47,9 +48,9 @@ def read(source: Source) -> list[Measurement]:
     if not series:
         other = other_file(source.head)
         if other is not None:
-            raise UnreadableMeasurement(source.path, "", other.what, other.hint)
+            raise UnreadableFile(source.path, "", other.what, other.hint)
         hint = "htppower advise reads what profilers write; htppower advise --help lists them"
-        raise UnreadableMeasurement(source.path, "", "is not the output of a known profiler", hint)
+        raise UnreadableFile(source.path, "", "is not the output of a known profiler", hint)
     return measurements(source.path, _FORM, series)
 
 

@@ -29,7 +29,7 @@ def read(tree: Node) -> list[Measurement]:
     """Return a measurement for each graph with such tracks.
 
     Raises:
-        UnreadableMeasurement: a value is wrong, or no track is a graph's.
+        UnreadableFile: a value is wrong, or no track is a graph's.
     """
     tracks: dict[tuple[object, object], tuple[str, bool]] = {}
     spans: dict[tuple[object, object], list[tuple[float, float]]] = {}

@@ -26,7 +26,7 @@ def read(tree: Node) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a value is wrong, or no graph was executed.
+        UnreadableFile: a value is wrong, or no graph was executed.
     """
     collector = Collector()
     for message in tree.items("messages"):

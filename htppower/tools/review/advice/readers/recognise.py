@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
+from htppower.errors.root import UnreadableFile
+from htppower.tools.readers.kinds import begins_as_json, is_own, other_file
+from htppower.tools.readers.opening import opened
 from htppower.tools.review.advice.readers import ai_hub, csv_rows, etdump, genie, log_lines, optrace, qairt, viewer_text
 from htppower.tools.review.advice.readers.json_tree import read_tree
-from htppower.tools.review.advice.readers.source import Source, opened
-from htppower.tools.tuning.traces.readers.other_files import begins_as_json, other_file
-from htppower.tools.tuning.traces.readers.own_head import is_own
+from htppower.tools.review.advice.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,17 +28,17 @@ def read_measurements(
     ``progress`` is called with the number of bytes, each time some are read.
 
     Raises:
-        UnreadableMeasurement: the kind of file is unknown, or the file is wrong.
+        UnreadableFile: the kind of file is unknown, or the file is wrong.
     """
-    with opened(path, standard_input, progress) as source:
+    with opened(path, Source, standard_input, progress) as source:
         if etdump.is_etdump(source.head):
             return etdump.read(source)
         if not source.is_text:
             hint = "it may be the log of QNN's profiler: qnn-profile-viewer --input_log FILE --output FILE.csv"
-            raise UnreadableMeasurement(source.path, "", "is not text", hint)
+            raise UnreadableFile(source.path, "", "is not text", hint)
         if is_own(source.head):
             hint = "htppower trace shows what is in it, and htppower tune what to vote"
-            raise UnreadableMeasurement(source.path, "", "is a recording of htppower, not of a profiler", hint)
+            raise UnreadableFile(source.path, "", "is a recording of htppower, not of a profiler", hint)
         head = source.head.decode("utf-8", "replace").lstrip("\ufeff")
         if begins_as_json(source.head):
             return _read_json(source)
@@ -53,7 +53,7 @@ def _read_json(source: Source) -> list[Measurement]:
     # LoadGen's trace is not valid JSON.
     other = other_file(source.head)
     if other is not None:
-        raise UnreadableMeasurement(source.path, "", other.what, other.hint)
+        raise UnreadableFile(source.path, "", other.what, other.hint)
     tree = read_tree(source)
     job = ai_hub.summary_of(tree)
     if job is not None:
@@ -65,12 +65,10 @@ def _read_json(source: Source) -> list[Measurement]:
     raise _unknown(tree)
 
 
-def _unknown(tree: Node) -> UnreadableMeasurement:
+def _unknown(tree: Node) -> UnreadableFile:
     first = tree.value[0] if isinstance(tree.value, list) and tree.value else None
     if isinstance(first, dict) and "ph" in first:
         message = "is a trace of events, such as ONNX Runtime's profile, not the output of QNN's profiler"
         hint = f"htppower trace {tree.file} shows what is in it"
-        return UnreadableMeasurement(tree.file, "", message, hint)
-    return UnreadableMeasurement(
-        tree.file, "", f"is JSON, but not {_KNOWN}", "htppower advise --help lists what can be read"
-    )
+        return UnreadableFile(tree.file, "", message, hint)
+    return UnreadableFile(tree.file, "", f"is JSON, but not {_KNOWN}", "htppower advise --help lists what can be read")

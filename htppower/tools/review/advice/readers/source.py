@@ -1,49 +1,23 @@
-"""A profiler's file as a stream: its first bytes, which show its kind, then its lines or its whole content."""
+"""A profiler's file: its lines as text, or its whole content."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
-import os
-import zlib
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from htppower.profiles.regular_file import NotRegular, open_regular
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
-from htppower.tools.tuning.reading_limits import JSON_BYTES, LINES, TooMuch, check_json, raised
-from htppower.tools.tuning.traces.readers.joined import Joined
-from htppower.tools.tuning.traces.readers.unpacked import GZIP, Counted, Unpacked
+from htppower.errors.root import UnreadableFile
+from htppower.tools.readers.limits import JSON_BYTES, LINES, TooMuch, check_json, raised
+from htppower.tools.readers.opening import LONGEST_LINE, OpenFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-_HEAD_BYTES = 65_536
-_BOM = b"\xef\xbb\xbf"
-_PART_BYTES = 2**20
-# Packed bytes are read in small parts, to notice early if they unpack to far too many.
-_PACKED_BYTES = 2**14
-# No profiler writes longer lines.
-_LONGEST_LINE = 2**20
-# Raised if a packed file is cut off, or was changed after packing.
-_DAMAGED = (OSError, EOFError, zlib.error)
+_BUFFER_BYTES = 65_536
 _SAVE_AS_TEXT = "save it as UTF-8 text"
 
 
-class Source:
-    """A file that is open for reading.
-
-    Attributes:
-        path: the path, as the user named it.
-        head: its first bytes.
-        line_number: the number of the line that was read last, from 1.
-    """
-
-    def __init__(self, path: str, stream: IO[bytes]) -> None:
-        self.path = path
-        self.line_number = 0
-        self._stream = stream
-        self.head = stream.read(_HEAD_BYTES)
+class Source(OpenFile):
+    """A profiler's file that is open for reading."""
 
     @property
     def is_text(self) -> bool:
@@ -54,19 +28,19 @@ class Source:
         """Yield the lines, without their line ends.
 
         Raises:
-            UnreadableMeasurement: a line is not UTF-8, or too long.
+            UnreadableFile: a line is not UTF-8, or too long.
             TooMuch: it has too many lines.
         """
         most = raised(LINES)
-        reader = io.BufferedReader(Joined(self.head.removeprefix(_BOM), self._stream), _HEAD_BYTES)
-        for self.line_number in itertools.count(1):
-            line = reader.readline(_LONGEST_LINE)
+        reader = self.from_begin(_BUFFER_BYTES)
+        for self.line in itertools.count(1):
+            line = reader.readline(LONGEST_LINE)
             if not line:
                 return
-            if self.line_number > most:
+            if self.line > most:
                 raise TooMuch(f"has more than {most} lines")
-            if len(line) == _LONGEST_LINE:
-                raise self.wrong(f"the line is longer than {_LONGEST_LINE} bytes", "name a file of a profiler")
+            if len(line) == LONGEST_LINE:
+                raise self.wrong(f"the line is longer than {LONGEST_LINE} bytes", "name a file of a profiler")
             try:
                 yield line.decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
@@ -78,74 +52,28 @@ class Source:
         Raises:
             TooMuch: it is too large.
         """
-        content = bytearray(self.head)
         most = raised(JSON_BYTES)
-        while len(content) <= most and (part := self._stream.read(_PART_BYTES)):
-            content += part
+        content = self.from_begin(_BUFFER_BYTES).read(most + 1)
         if len(content) > most:
             raise TooMuch(f"is larger than {most // 2**20} MiB")
-        return bytes(content)
+        return content
 
     def whole(self) -> str:
         """Return the whole content, which is JSON.
 
         Raises:
-            UnreadableMeasurement: it is not UTF-8.
+            UnreadableFile: it is not UTF-8.
             TooMuch: it is too large, or holds too many values.
         """
-        content = self.content().removeprefix(_BOM)
+        content = self.content()
         check_json(content)
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
-            self.line_number = content.count(b"\n", 0, error.start) + 1
+            self.line = content.count(b"\n", 0, error.start) + 1
             column = error.start - content.rfind(b"\n", 0, error.start)
             raise self.wrong("is not UTF-8", _SAVE_AS_TEXT, column) from None
 
-    def wrong(self, message: str, hint: str = "", column: int = 1) -> UnreadableMeasurement:
+    def wrong(self, message: str, hint: str = "", column: int = 1) -> UnreadableFile:
         """Return an error about the line that was read last."""
-        return UnreadableMeasurement(self.path, f"{self.line_number}:{column}", message, hint)
-
-
-@contextlib.contextmanager
-def opened(
-    path: str, standard_input: IO[bytes] | None = None, progress: Callable[[int], None] = lambda _: None
-) -> Iterator[Source]:
-    """Yield a file, unpacked if it is packed with gzip. For the path ``-``, yield ``standard_input``.
-
-    ``progress`` is called with the number of bytes that were read, packed as they are in the file.
-
-    Raises:
-        UnreadableMeasurement: it can't be read, is empty, or holds more than may be read.
-    """
-    with contextlib.ExitStack() as stack:
-        try:
-            plain = standard_input or stack.enter_context(open_regular(path, pipe=True))
-            counted = Counted(plain, progress)
-            stream: io.BufferedReader[Any] = io.BufferedReader(counted, _PACKED_BYTES)
-            if stream.peek(len(GZIP))[: len(GZIP)] == GZIP:
-                stream = io.BufferedReader(stack.enter_context(contextlib.closing(Unpacked(stream, counted))))
-            source = Source(path, stream)
-        except NotRegular as error:
-            hint = "name a file in it" if os.path.isdir(path) else "name a file"
-            raise UnreadableMeasurement(path, "", f"is {error}", hint) from None
-        except FileNotFoundError as error:
-            raise UnreadableMeasurement(path, "", f"can't be read: {error.strerror}", "check the path") from None
-        except _DAMAGED as error:
-            raise _damaged(path, "can't be read", error) from None
-        except ValueError as error:
-            raise UnreadableMeasurement(path, "", f"is not a path: {error}", "check the path") from None
-        if not source.head.strip():
-            raise UnreadableMeasurement(path, "", "is empty", "profile at least one inference")
-        try:
-            yield source
-        except _DAMAGED as error:
-            raise _damaged(path, "can't be read to its end", error) from None
-        except TooMuch as error:
-            raise UnreadableMeasurement(path, "", error.message, error.hint) from None
-
-
-def _damaged(path: str, what: str, error: Exception) -> UnreadableMeasurement:
-    said = getattr(error, "strerror", None) or str(error)
-    hint = "check its permissions" if isinstance(error, PermissionError) else "copy it again"
-    return UnreadableMeasurement(path, "", f"{what}: {said}", hint)
+        return UnreadableFile(self.path, f"{self.line}:{column}", message, hint)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import Measurement, UnreadableMeasurement
+from htppower.tools.review.advice.measurement import Measurement
 from htppower.tools.review.advice.readers.made import measurements
 from htppower.tools.review.advice.rows import Collector, Row
 
@@ -38,7 +39,7 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a line is wrong, or no line belongs to an inference.
+        UnreadableFile: a line is wrong, or no line belongs to an inference.
     """
     reader = _Lines(source)
     for line in source.lines():
@@ -48,7 +49,7 @@ def read(source: Source) -> list[Measurement]:
     found += measurements(source.path, _FORM, reader.collector.finish(), notes=notes)
     if not found:
         hint = "profile at least one inference"
-        raise UnreadableMeasurement(source.path, "", "has no statistics of an inference", hint)
+        raise UnreadableFile(source.path, "", "has no statistics of an inference", hint)
     return found
 
 

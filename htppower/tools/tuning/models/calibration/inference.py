@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import printable
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

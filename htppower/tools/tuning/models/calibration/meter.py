@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
 from htppower.profiles.regular_file import read_regular_file
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

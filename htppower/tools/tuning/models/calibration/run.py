@@ -9,10 +9,9 @@ import attrs
 
 from htppower.control.controller import VoteController
 from htppower.errors import printable
-from htppower.tools.tuning.models.calibration.bench import Bench, variant
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tools.tuning.models.calibration.bench import Bench, TimedCalls, variant
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
 from htppower.tools.tuning.models.calibration.steps import plan
-from htppower.tools.tuning.models.calibration.timed_calls import TimedCalls
 from htppower.tools.tuning.models.model import Wake
 
 if TYPE_CHECKING:

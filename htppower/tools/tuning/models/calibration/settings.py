@@ -1,9 +1,10 @@
-"""The settings of a calibration."""
+"""The settings of a calibration, and its error."""
 
 from __future__ import annotations
 
 import attrs
 
+from htppower.errors import HtpPowerError
 from htppower.votes.field_repr import field_repr
 
 # The sleep latencies that the shipped profiles vote for.
@@ -38,3 +39,7 @@ class Settings:
     core_id: int = 0
 
     __repr__ = field_repr
+
+
+class CalibrationFailed(HtpPowerError):  # noqa: N818 - as VoteRejected: reads as what it is
+    """The inference, the power rail or the profile can't be used; the message says why, and what to do."""

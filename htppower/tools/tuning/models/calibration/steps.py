@@ -10,15 +10,21 @@ import attrs
 
 from htppower.profiles.names import LISTED_FIRST, SYSTEM_SETTINGS
 from htppower.tools.tuning.models.calibration.bench import POLLING_US, WARM_UP, Bench, released, variant
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
-from htppower.tools.tuning.models.calibration.samples import measured
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
+from htppower.tools.tuning.models.model import MEASURED, Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from htppower.tools.tuning.models.calibration.settings import Settings
-    from htppower.tools.tuning.models.model import DeviceModel, Quantity
+    from htppower.tools.tuning.models.model import DeviceModel
 
+
+# With fewer samples, the range is the lowest and the highest sample.
+_ENOUGH_FOR_PARTS = 20
+_QUARTERS = 4
+# Microwatts and picoseconds.
+_DIGITS = 6
 # Measured values, by the names of ``DeviceModel.quantities``.
 Found = dict[str, "Quantity"]
 _POLLING = {POLLING_US: "with polling", 0: "without"}
@@ -244,3 +250,40 @@ def _active_power(bench: Bench) -> Found:
         bench.warm_us()
         watts = [meter.while_busy_w(work, settings.power_us, bench.clock) for _ in range(settings.power_count)]
     return {"active_w": _power(bench, watts, f"inferences one after the other under {settings.profile}")}
+
+
+def measured(samples: Iterable[float], of: str) -> Quantity:
+    """Return the median of samples, with the width of their middle half, their count, and their range.
+
+    With 20 samples or more, the range leaves out the lowest and the highest twentieth. A negative sample, as noise may
+    cause, counts as 0, since a value of a model is never negative.
+
+    Raises:
+        ValueError: ``samples`` is empty.
+    """
+    found = sorted(max(sample, 0.0) for sample in samples)
+    if not found:
+        raise ValueError("nothing was measured")
+    return Quantity(
+        round(statistics.median(found), _DIGITS),
+        MEASURED,
+        of,
+        _range(found),
+        round(_middle_half(found), _DIGITS),
+        len(found),
+    )
+
+
+def _range(found: Sequence[float]) -> tuple[float, float]:
+    low, high = found[0], found[-1]
+    if len(found) >= _ENOUGH_FOR_PARTS:
+        parts = statistics.quantiles(found, n=_ENOUGH_FOR_PARTS, method="inclusive")
+        low, high = parts[0], parts[-1]
+    return round(low, _DIGITS), round(high, _DIGITS)
+
+
+def _middle_half(found: Sequence[float]) -> float:
+    if len(found) == 1:
+        return 0.0
+    lower, _, upper = statistics.quantiles(found, n=_QUARTERS, method="inclusive")
+    return upper - lower

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import TraceError
-from htppower.tools.tuning.reading_limits import BEGUN_ROOM
+from htppower.tools.readers.limits import BEGUN_ROOM
 from htppower.tools.tuning.traces.collected import Inferences, left_out, span_us, whole_us
 from htppower.tools.tuning.traces.readers.chrome_events import events
 

@@ -39,7 +39,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 def events(
-    source: Source, needles: Sequence[bytes] = (), *, take_lines: Callable[[bytes], bool] | None = None
+    source: Source, needles: Sequence[bytes] = (), *, take_lines: Callable[[bytes], int] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the events of a file in their order.
 
@@ -48,8 +48,8 @@ def events(
     Args:
         source: the file.
         needles: events on a line without any of these texts are left out.
-        take_lines: is called with many whole lines at a time. If it returns True, it has read them, and their events
-            are not yielded.
+        take_lines: is called with many whole lines at a time. If it returns their number, it has read them, and their
+            events are not yielded; if it returns 0, it has read none of them.
 
     Raises:
         TraceError: something in the array is not JSON, or is not an event.
@@ -75,13 +75,13 @@ def events(
 
 
 def _not_taken(
-    batch: bytes, source: Source, scanner: _Scanner, take_lines: Callable[[bytes], bool] | None
+    batch: bytes, source: Source, scanner: _Scanner, take_lines: Callable[[bytes], int] | None
 ) -> Iterator[bytes]:
     """Yield the parts of a batch that have to be read line by line."""
     if take_lines is None or (len(batch) <= _SMALLEST_BATCH and not scanner.between_events):
         yield batch
-    elif scanner.between_events and source.line_ended and take_lines(batch):
-        source.line += batch.count(b"\n")
+    elif scanner.between_events and source.line_ended and (lines := take_lines(batch)):
+        source.line += lines
     elif len(batch) <= _SMALLEST_BATCH:
         yield batch
     else:

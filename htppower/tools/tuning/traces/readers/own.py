@@ -18,7 +18,7 @@ from htppower.tools.tuning.traces.readers.chrome_events import events
 from htppower.tools.tuning.traces.readers.own_lines import UsualLines
 
 if TYPE_CHECKING:
-    from htppower.tools.tuning.reading_limits import Room
+    from htppower.tools.readers.limits import Room
     from htppower.tools.tuning.traces.readers.source import Source
 
 VERSION = 1
@@ -127,11 +127,11 @@ class Recording:
             found = self._sessions[key] = Inferences(name, self._room)
         return found
 
-    def _take_lines(self, batch: bytes) -> bool:
-        """Read the inferences of whole lines, and return True; return False if one of the lines has another form."""
+    def _take_lines(self, batch: bytes) -> int:
+        """Read the inferences of whole lines, and return how many; return 0 if one of the lines has another form."""
         lines = self._usual.read(batch)
         if lines is None:
-            return False
+            return 0
         for kind, (number, told) in enumerate(lines.different):
             those = np.flatnonzero(lines.kinds == kind)
             found = self._session(str(number), told.get("session"))
@@ -139,7 +139,7 @@ class Recording:
             if isinstance(profile, str):
                 found.used(profile, those.size)
             found.extend(lines.begins_us[those], lines.ends_us[those], cold=_cold(told))
-        return True
+        return lines.kinds.size
 
     def finish(self, source: Source) -> list[Inferences]:
         """Return the sessions, in the order of their first ended inferences."""

@@ -32,6 +32,8 @@ _MOST_DIGITS = 18
 _DIGITS = b"0123456789"
 _TO_ZEROS = bytes.maketrans(_DIGITS, b"0" * 10)
 _TO_SPACES = bytes(byte if byte in _DIGITS else 32 for byte in range(256))
+# If no name has a number, commas and line ends separate all numbers. Without the other bytes, numbers are read faster.
+_NOT_BETWEEN = bytes(byte for byte in range(256) if byte not in _DIGITS + b",\n")
 # pid, tid, ts and dur. Any numbers after them are parts of names.
 _TIMES = 4
 _MOST_SHAPES = 10_000
@@ -89,8 +91,9 @@ class UsualLines:
         kinds = np.fromiter(map(self._shapes.__getitem__, shapes), np.int64, len(shapes))
         if kinds.min() == _UNUSUAL:
             return None
-        numbers = np.fromstring(batch.translate(_TO_SPACES), dtype=np.int64, sep=" ")
         counts = np.array(self._shapes.counts)[kinds]
+        delete = _NOT_BETWEEN if counts.max() == _TIMES else b""
+        numbers = np.fromstring(batch.translate(_TO_SPACES, delete), dtype=np.int64, sep=" ")
         firsts = np.cumsum(counts) - counts
         begins_us, durations_us = numbers[firsts + 2], numbers[firsts + 3]
         if max(begins_us.max(), durations_us.max()) > LONGEST_US:

@@ -2,69 +2,67 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import io
 import itertools
 import re
-import zlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, ClassVar
 
 from htppower.errors import TraceError
-from htppower.profiles.regular_file import NotRegular, open_regular
-from htppower.tools.tuning.reading_limits import INFERENCES, Room
-from htppower.tools.tuning.traces.readers.joined import Joined
-from htppower.tools.tuning.traces.readers.unpacked import GZIP, Counted, Unpacked
+from htppower.profiles.regular_file import open_regular
+from htppower.tools.readers import opening
+from htppower.tools.readers.limits import INFERENCES, Room
+from htppower.tools.readers.opening import LONGEST_LINE, OpenFile, Unpacked
 
 if TYPE_CHECKING:
+    import contextlib
     from collections.abc import Callable, Iterator, Sequence
 
-_HEAD_BYTES = 65_536
+    from htppower.tools.readers.opening import Unpacked
+
 _BATCH_BYTES = 2**20
-# Packed bytes are read in small parts, so that a file that unpacks to far too much is noticed early.
-_PACKED_BYTES = 2**14
-# A longer line is read in several pieces, so that a file of one line does not fill the memory.
-LONGEST_PIECE = 2**20
-_BOM = b"\xef\xbb\xbf"
 # ``split`` appends letters to a name (aa, ab, ...) or, with -d, digits (00, 01, ...).
 _PART = re.compile(r"(?P<whole>.+\.(?:json|csv|txt|gz))(?P<part>[a-z]{2,4}|[0-9]{2,4})", re.DOTALL)
 
 
-class Source:
-    """A trace file that is open for reading.
+class Source(OpenFile):
+    """A trace file that is open for reading; the parts of a split file count as one file.
 
     Attributes:
-        path: the path that the user gave.
-        head: the first bytes.
-        line: the number of the line that was read last, from 1; the parts of a file count as one file.
         line_ended: whether that line has a line end; only the last line of a file may lack it.
         notes: what was left out so far, and why.
         room: how many more inferences may be read.
     """
 
+    IN_FOLDER: ClassVar[str] = "give a file in it; htppower tune --fleet reads a folder"
+    IF_EMPTY: ClassVar[str] = "record at least one inference"
+    MAY_BE_CUT: ClassVar[bool] = True
+
     def __init__(self, path: str, stream: IO[bytes], packed: Unpacked | None = None) -> None:
-        self.path = path
-        self.line = 0
+        super().__init__(path, stream, packed)
         self.line_ended = True
-        self._packed = packed
         self.notes: list[str] = []
         self.room = Room(INFERENCES, "inferences")
-        self._stream = stream
-        self.head = stream.read(_HEAD_BYTES).removeprefix(_BOM)
+
+    @classmethod
+    def error(cls, path: str, message: str, hint: str) -> TraceError:
+        """Return an error about a file as a whole."""
+        return TraceError(path, 0, message, hint)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the lines with their ends; yield a line beyond ``LONGEST_PIECE`` bytes in parts."""
+        """Yield the lines with their ends; yield a line beyond ``LONGEST_LINE`` bytes in parts."""
         for batch in self.batches():
             yield from self.lines(batch)
 
     def batches(self) -> Iterator[bytes]:
         """Yield the content in batches of whole lines, of about 1 MiB each."""
-        reader = io.BufferedReader(Joined(self.head, self._stream), _BATCH_BYTES)
+        reader = self.from_begin(_BATCH_BYTES)
         rest = reader.read(len(self.head))
         while True:
             end = rest.rfind(b"\n") + 1
             # A line that is longer than a batch is yielded in parts.
-            if not end and len(rest) >= LONGEST_PIECE:
+            if not end and len(rest) >= LONGEST_LINE:
                 end = len(rest)
             if end:
                 yield rest[:end]
@@ -80,16 +78,11 @@ class Source:
     def lines(self, batch: bytes) -> Iterator[bytes]:
         """Yield the lines of a batch with their ends, a long line in parts, and count them."""
         read = io.BytesIO(batch).readline
-        while piece := read(LONGEST_PIECE):
+        while piece := read(LONGEST_LINE):
             if self.line_ended:
                 self.line += 1
             self.line_ended = piece.endswith(b"\n")
             yield piece
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the file was cut off; this is known only of packed files, which have a mark at their end."""
-        return self._packed is not None and self._packed.is_cut
 
     def wrong(self, message: str, hint: str = "", *, line: int | None = None) -> TraceError:
         """Return an error in the line that was read last, or in another line; 0 is the whole file."""
@@ -125,13 +118,12 @@ class _Chained(io.RawIOBase):
         super().close()
 
 
-@contextlib.contextmanager
 def opened(
     path: str,
     stream: IO[bytes] | None = None,
     within: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
-) -> Iterator[Source]:
+) -> contextlib.AbstractContextManager[Source]:
     """Open a trace file.
 
     If the file was split, ``path`` may be any of its parts. A path that the user gave may be a link or a pipe.
@@ -143,39 +135,9 @@ def opened(
         progress: is called with the number of bytes after each read, before unpacking.
 
     Raises:
-        TraceError: the file can't be read, is empty, or one of its parts is missing.
-        TooMuch: the file is packed, and unpacks to far more than a trace does.
+        TraceError: the file can't be read, is empty, holds more than may be read, or one of its parts is missing.
     """
-    with contextlib.ExitStack() as stack:
-        try:
-            raw = stream or stack.enter_context(contextlib.closing(_stream_of(path, within)))
-            counted = Counted(raw, progress)
-            buffered = io.BufferedReader(counted, _PACKED_BYTES)
-            packed = None
-            if buffered.peek(len(GZIP))[: len(GZIP)] == GZIP:
-                packed = stack.enter_context(contextlib.closing(Unpacked(buffered, counted, may_be_cut=True)))
-            source = Source(path, buffered if packed is None else io.BufferedReader(packed), packed)
-        except (NotRegular, OSError, EOFError, zlib.error) as error:
-            raise _unreadable(path, error) from None
-        except ValueError as error:
-            if isinstance(error, TraceError):
-                raise
-            raise TraceError(path, 0, f"is not a path: {error}", "check the path") from None
-        if not source.head.strip():
-            raise TraceError(path, 0, "is empty", "record at least one inference")
-        try:
-            yield source
-        except (NotRegular, OSError, EOFError, zlib.error) as error:
-            raise _unreadable(path, error) from None
-
-
-def _unreadable(path: str, error: Exception) -> TraceError:
-    said = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, NotRegular):
-        in_it = "give a file in it; htppower tune --fleet reads a folder"
-        return TraceError(path, 0, f"is {said}", in_it if Path(path).is_dir() else "give a file")
-    hint = "check the path" if isinstance(error, FileNotFoundError) else "copy it again"
-    return TraceError(path, 0, f"can't be read: {said}", hint)
+    return opening.opened(path, Source, stream, progress, functools.partial(_stream_of, within=within))
 
 
 def _stream_of(path: str, within: str | None) -> io.RawIOBase:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.measurements import HEADER, Recipe, made, ort_csv, read, told
 
+from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how
         packed[-6] ^= 1
     path = tmp_path / "profile.csv.gz"
     path.write_bytes(packed)
-    with pytest.raises(UnreadableMeasurement, match=r"can't be read.*copy it again"):
+    with pytest.raises(UnreadableFile, match=r"can't be read.*copy it again"):
         read_measurements(str(path))
 
 
@@ -119,5 +119,5 @@ def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how
 )
 def test_what_is_no_file_is_told(path: str, said: str) -> None:
     """A folder, a missing path, and an impossible path are errors."""
-    with pytest.raises(UnreadableMeasurement, match=said):
+    with pytest.raises(UnreadableFile, match=said):
         read_measurements(path)

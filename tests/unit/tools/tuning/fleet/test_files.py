@@ -9,9 +9,8 @@ import pytest
 from support.fleets import recording
 
 from htppower.tools.tuning.fleet.files import trace_files
-from htppower.tools.tuning.fleet.fleet_error import FleetError
 from htppower.tools.tuning.fleet.reading import read_chunk
-from htppower.tools.tuning.fleet.records import FileGaps, Question, TraceFile
+from htppower.tools.tuning.fleet.records import FileGaps, FleetError, Question, TraceFile
 
 
 def made(folder: Path, *names: str, text: str = "begin_us,end_us\n1,2\n") -> None:

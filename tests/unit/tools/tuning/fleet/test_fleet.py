@@ -10,16 +10,15 @@ from support.fleets import write_fleet
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.fleet.files import trace_files
 from htppower.tools.tuning.fleet.fleet import read_fleet
-from htppower.tools.tuning.fleet.fleet_error import FleetError
 from htppower.tools.tuning.fleet.reading import read_chunk
-from htppower.tools.tuning.fleet.records import FileGaps, Question
+from htppower.tools.tuning.fleet.records import FileGaps, FleetError, Question
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
     from htppower.tools.tuning.fleet.chunks import Chunks
-    from htppower.tools.tuning.fleet.one_process import Reader
+    from htppower.tools.tuning.fleet.reading import Reader
     from htppower.tools.tuning.fleet.records import ReadChunk, TraceFile
 
 _QUESTION = Question(100_000, (Adaptive(100_000),))

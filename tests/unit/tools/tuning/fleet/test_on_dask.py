@@ -17,10 +17,9 @@ from support.inside import ended_chunks, patch_private
 from htppower.tools.tuning.fleet import on_dask
 from htppower.tools.tuning.fleet.chunks import Chunks
 from htppower.tools.tuning.fleet.files import trace_files
-from htppower.tools.tuning.fleet.fleet_error import FleetError
 from htppower.tools.tuning.fleet.on_dask import Tls, on_cluster, read_on
 from htppower.tools.tuning.fleet.reading import read_chunk
-from htppower.tools.tuning.fleet.records import FileGaps, Question, TraceFile, Unread
+from htppower.tools.tuning.fleet.records import FileGaps, FleetError, Question, TraceFile, Unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

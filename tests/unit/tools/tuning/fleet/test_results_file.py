@@ -11,8 +11,7 @@ from support.fleets import answer
 
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.fleet import results_file as module
-from htppower.tools.tuning.fleet.fleet_error import FleetError
-from htppower.tools.tuning.fleet.records import Cost, Question
+from htppower.tools.tuning.fleet.records import Cost, FleetError, Question
 from htppower.tools.tuning.fleet.results_file import results_file
 
 if TYPE_CHECKING:

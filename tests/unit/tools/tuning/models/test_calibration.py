@@ -10,13 +10,11 @@ import pytest
 from support.timed_device import BASE, QUICK, TIMING, Device
 
 from htppower.backends import Timing
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tools.tuning.models.calibration.meter import Meter
-from htppower.tools.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed, Settings
 from htppower.tools.tuning.models.calibration.steps import plan
-from htppower.tools.tuning.models.file import examine_device_model
+from htppower.tools.tuning.models.file import examine_device_model, model_text
 from htppower.tools.tuning.models.model import ASSUMED, MEASURED
-from htppower.tools.tuning.models.text import model_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,7 @@ import pytest
 from support.timed_device import QUICK, Device
 
 from htppower.errors import VoteRejected
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
-from htppower.tools.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed, Settings
 
 # The smallest plan, so that a run has few points for an interrupt.
 ONCE = Settings(count=1, power_count=1, power_us=20_000)

@@ -11,9 +11,9 @@ import pytest
 
 from htppower.backends.clock import MonotonicClock
 from htppower.testing import VirtualTime
-from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tools.tuning.models.calibration.meter import LOOK_EVERY_US, Meter, command_meter, file_meter
-from htppower.tools.tuning.models.calibration.samples import measured
+from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
+from htppower.tools.tuning.models.calibration.steps import measured
 from htppower.tools.tuning.models.model import MEASURED
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from support import trace_files
 from support.examples import examples
 
-from htppower.tools.tuning.traces.activity import begun, burst_spans, busy_shares
 from htppower.tools.tuning.traces.describe import TIME_OUTS_US, describe, describe_session, octaves
-from htppower.tools.tuning.traces.patterns import valley_us
+from htppower.tools.tuning.traces.patterns import begun, burst_spans, busy_shares, valley_us
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace
 
 

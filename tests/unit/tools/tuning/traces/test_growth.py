@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from support.growth import MOST, growth
 
-from htppower.tools.tuning.reading_limits import INFERENCES, Room
+from htppower.tools.readers.limits import INFERENCES, Room
 from htppower.tools.tuning.traces.collected import Inferences, named_apart
 from htppower.tools.tuning.traces.read import read_trace
 

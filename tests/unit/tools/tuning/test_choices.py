@@ -1,11 +1,11 @@
-"""The Pareto front."""
+"""The front of choices, which no other choice beats in everything."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from htppower.tools.tuning.front import pareto_front
+from htppower.tools.tuning.choices import pareto_front
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,12 +10,12 @@ import pytest
 from support.inside import patch_private
 
 from htppower.errors import HtpPowerError, TraceError
+from htppower.errors.root import UnreadableFile
 from htppower.tools.cli.status.document import StatusUnreadable, read_status
+from htppower.tools.readers import limits
+from htppower.tools.readers.limits import VARIABLE, Room, TooMuch, check_json, raised
 from htppower.tools.review.advice import rows
-from htppower.tools.review.advice.measurement import UnreadableMeasurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
-from htppower.tools.tuning import reading_limits
-from htppower.tools.tuning.reading_limits import VARIABLE, Room, TooMuch, check_json, raised
 from htppower.tools.tuning.traces.read import read_trace
 from htppower.tools.tuning.traces.readers import source
 
@@ -37,7 +37,7 @@ def test_what_unpacks_to_far_more_is_refused(tmp_path: Path, monkeypatch: pytest
     path = packed_rows(tmp_path / "bomb.csv.gz", 400)
     with pytest.raises(TraceError, match=r"bomb\.csv\.gz: is packed .* more than 100 times its size .*READ_MORE=10"):
         read_trace(path)
-    with pytest.raises(UnreadableMeasurement, match=r"more than 100 times its size .*READ_MORE=10"):
+    with pytest.raises(UnreadableFile, match=r"more than 100 times its size .*READ_MORE=10"):
         read_measurements(path)
     assert len(read_trace(packed_rows(tmp_path / "small.csv.gz", 60)).sessions[0].begins_us) == 60
     monkeypatch.setenv(VARIABLE, "100")
@@ -104,12 +104,12 @@ def test_json_of_too_many_values_is_refused_before_it_is_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A status and a profiler's file with too many values are refused, whatever the values are."""
-    monkeypatch.setattr(reading_limits, "JSON_VALUES", 1_000)
+    monkeypatch.setattr(limits, "JSON_VALUES", 1_000)
     monkeypatch.setattr(json, "loads", None)
     path = tmp_path / "values.json"
     for value in ("{}", "[]", "1", '"a"', '{"a":1}', "[[]]"):
         path.write_text(f'{{"components":[{",".join([value] * 1_001)}]}}', encoding="utf-8")
-        with pytest.raises(UnreadableMeasurement, match=r"values\.json: holds more than 1000 values .*READ_MORE=10"):
+        with pytest.raises(UnreadableFile, match=r"values\.json: holds more than 1000 values .*READ_MORE=10"):
             read_measurements(str(path))
         with pytest.raises(StatusUnreadable, match=r"holds more than 1000 values; .*READ_MORE=10"):
             read_status(path)
@@ -118,7 +118,7 @@ def test_json_of_too_many_values_is_refused_before_it_is_parsed(
 @pytest.mark.parametrize("content", [b"[" + b" " * 5_000, '["\u00e4'.encode() + b" " * 3_000])
 def test_json_that_is_large_is_refused(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     """With one letter beyond ASCII each letter may take four times as much, so the limit is smaller."""
-    monkeypatch.setattr(reading_limits, "WIDE_JSON_BYTES", 2_000)
+    monkeypatch.setattr(limits, "WIDE_JSON_BYTES", 2_000)
     check_json(content[:1_500], 4_000)
     with pytest.raises(TooMuch, match="is larger than 0 MiB"):
         check_json(content, 4_000)
@@ -129,7 +129,7 @@ def test_lines_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("htppower.tools.review.advice.readers.source.LINES", 3_000)
     path = tmp_path / "log.txt"
     path.write_text("x\n" * 3_100, encoding="utf-8")
-    with pytest.raises(UnreadableMeasurement, match=r"has more than 3000 lines .*HTPPOWER_READ_MORE=10"):
+    with pytest.raises(UnreadableFile, match=r"has more than 3000 lines .*HTPPOWER_READ_MORE=10"):
         read_measurements(str(path))
 
 
@@ -147,7 +147,7 @@ def test_numbers_and_graphs_of_a_profiler_are_bounded(tmp_path: Path, monkeypatc
     )
     for form, graph, said in several:
         path.write_text("".join(form.format(graph=graph(number)) for number in range(3_100)), encoding="utf-8")
-        with pytest.raises(UnreadableMeasurement, match=f"more than 3000 {said} .*HTPPOWER_READ_MORE=10"):
+        with pytest.raises(UnreadableFile, match=f"more than 3000 {said} .*HTPPOWER_READ_MORE=10"):
             read_measurements(str(path))
 
 

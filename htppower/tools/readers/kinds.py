@@ -1,4 +1,4 @@
-"""Recognises other files by their first bytes, so that advise and trace can name the right command. Needs no numpy."""
+"""Recognises files by their first bytes, so that advise and trace can name the right command."""
 
 from __future__ import annotations
 
@@ -40,6 +40,14 @@ _JSON = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*(?:[\"}]|\Z)"
     rb"|\[\s*(?:[\[\]{\"]|\Z|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\s*(?:,|\]\s*\Z)))"
 )
+
+
+_OWN = re.compile(rb'\s*(?:\[\s*)?\{[^{}]*"name"\s*:\s*"htppower"\s*,\s*"ph"\s*:\s*"M"')
+
+
+def is_own(head: bytes) -> bool:
+    """Return whether a file with these first bytes is a recording of htppower."""
+    return _OWN.match(head) is not None
 
 
 def begins_as_json(head: bytes) -> bool:
