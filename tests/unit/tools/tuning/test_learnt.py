@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+from support.inside import patch_private
 
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
