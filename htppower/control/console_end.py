@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -32,6 +31,8 @@ class ConsoleEnd:
     def begin(self) -> None:
         """Begin; on other systems do nothing."""
         if sys.platform == "win32" and self._handler is None:
+            import ctypes  # noqa: PLC0415 - only Windows needs it
+
             self._handler = ctypes.WINFUNCTYPE(ctypes.c_int, ctypes.c_uint32)(self.handle)
             ctypes.WinDLL("kernel32").SetConsoleCtrlHandler(self._handler, 1)
 

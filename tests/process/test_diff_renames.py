@@ -94,7 +94,9 @@ def test_a_new_profile_is_shown_with_what_it_changes_and_its_run(command: Comman
     assert "hot is new and extends balanced:\ninference  dcvs_v3.core  NOM_PLUS -> TURBO   raises power" in told
     assert "hot: dry runs on SM8650" in told
     markdown = command.output("diff", "--against", "main", "--format", "markdown", exit_code=1)
-    assert "| inference | `dcvs_v3.core` | `NOM_PLUS` | `TURBO` | raises power | `profiles/hot.yaml:5` |" in markdown
+    assert (
+        "| `raises power` | `inference` | `dcvs_v3.core` | `NOM_PLUS` | `TURBO` | `profiles/hot.yaml:5` |" in markdown
+    )
     page = command.output("diff", "--against", "main", "--format", "html", exit_code=1)
     assert "hot is new and extends balanced" in page
     document = json.loads(command.output("diff", "--against", "main", "--format", "json", exit_code=1))

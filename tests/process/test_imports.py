@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Slow modules of Python and others, which no reading command imports.
 SLOW = (
-    *("apscheduler", "asyncio", "concurrent", "csv", "ctypes", "dask", "dataclasses", "decimal", "importlib.metadata"),
+    *("apscheduler", "asyncio", "concurrent", "csv", "ctypes", "dask", "dataclasses", "importlib.metadata"),
     *("numpy", "random", "rich", "socket", "statistics", "subprocess", "tempfile", "xml"),
 )
 # The core that runs votes, and modules for hosts, other commands or other forms only.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 
 # Whether this is Windows, so that ``started`` can be called.
@@ -19,6 +18,8 @@ def started(pid: int) -> int | None:
     Raises:
         ProcessLookupError: the process has ended, or never existed.
     """
+    import ctypes  # noqa: PLC0415 - only Windows needs it
+
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
     kernel.OpenProcess.restype = ctypes.c_void_p
     handle = kernel.OpenProcess(_QUERY_LIMITED_INFORMATION | _SYNCHRONIZE, 0, pid & 0xFFFF_FFFF)

@@ -46,7 +46,7 @@ def test_a_plain_function(bench: Bench, model: Model) -> None:
 
     assert run("to", times=2) == "toto"
     assert_down(bench, model.session)
-    assert (run.__name__, run.__doc__) == ("run", "Run the model.")
+    assert (run.__name__, run.__doc__) == ("run", "Run the model once.")
     with pytest.raises(ZeroDivisionError):
         model.session.votes(lambda: 1 // 0)()
     assert_down(bench, model.session)

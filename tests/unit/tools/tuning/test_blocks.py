@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.inside import patch_private
 
 from htppower.tools.tuning import trial
 from htppower.tools.tuning.cost.blocks import Blocks, LatencyCounts
@@ -33,7 +34,7 @@ def test_a_long_recording_has_the_latencies_of_a_short_one(monkeypatch: pytest.M
     session, time_outs = SessionTrace("camera", None, ends - takes, ends), np.array([60_000, 20_000, 40_000])
     found = []
     for fewest in (1_000, 100):
-        monkeypatch.setattr(trial, "_FEWEST_COUNTED", fewest)
+        patch_private(monkeypatch, trial, FEWEST_COUNTED=fewest)
         tried = trial.Trial(session, Timing(late_us=2_000), 1_000_000)
         tried.look_at(time_outs, tried.outcomes(time_outs))
         found.append([tried.latency(each) for each in time_outs.tolist()])
