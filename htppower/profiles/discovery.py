@@ -14,7 +14,7 @@ import attrs
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean, nearest
 from htppower.profiles.names import RECORDS, SEPARATOR
-from htppower.profiles.paths import folder_of, joined, stem_of
+from htppower.profiles.paths import folder_of, joined, path_below, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -208,8 +208,8 @@ class Folders:
         if self.moved is None or not os.path.isabs(path):
             return path
         top, root = self.moved
-        relative = os.path.relpath(path, top)
-        return path if relative.startswith(os.pardir) else joined(root, relative)
+        relative = path_below(path, top)
+        return path if relative is None else joined(root, relative)
 
 
 def _existing(path: str, kind: str) -> str:

@@ -11,7 +11,7 @@ import attrs
 
 from htppower.errors import HtpPowerError, shortened
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.paths import joined
+from htppower.profiles.paths import joined, relative_path
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.tools.cli.commands import COMMANDS
 
@@ -157,7 +157,7 @@ def _checked(path: str, name: str, key: _Key, value: Any) -> Any:
     if key.parameter != "folders":
         return value
     here = os.path.dirname(path)
-    folders = [os.path.relpath(joined(here, each)) for each in value]
+    folders = [relative_path(joined(here, each)) for each in value]
     for said, folder in zip(value, folders, strict=True):
         if not os.path.isdir(folder):
             what = f"{_spelled(said)}, which is not a folder"

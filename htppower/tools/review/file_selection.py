@@ -11,7 +11,7 @@ from typing import NamedTuple
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import SUFFIXES, holds_all
 from htppower.profiles.names import RECORDS, SHIPPED_PROFILES
-from htppower.profiles.paths import folder_of, joined
+from htppower.profiles.paths import folder_of, joined, relative_path
 from htppower.profiles.regular_file import NotRegular, leads_out
 from htppower.tools.review.file_kinds import Kind, folder_name, is_extension_in_folder, kind_of, named_kind
 
@@ -131,7 +131,7 @@ def _require_regular(path: str) -> None:
 def matches(path: str, patterns: Iterable[str]) -> bool:
     """Return whether a part of a path matches a pattern."""
     names = tuple(pattern.strip("/") for pattern in patterns)
-    parts = [part for part in os.path.relpath(path).split(os.sep) if part != os.pardir]
+    parts = [part for part in relative_path(path).split(os.sep) if part != os.pardir]
     return bool(names) and any(map(_matcher(names), ("/".join(parts[start:]) for start in range(len(parts)))))
 
 

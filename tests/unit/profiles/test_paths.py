@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ntpath
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import PowerState, load_profile
+from htppower.profiles import paths
 from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.votes.vote_set import VoteSet
 
@@ -39,3 +42,19 @@ def test_a_user_is_given_a_path(tmp_path: Path) -> None:
     assert repr(state).endswith(f"source={tmp_path / 'mine.yaml'!r})")
     assert isinstance(load_profile("burst").source, Path)
     assert PowerState("mine", "", VoteSet()).source is None
+
+
+def test_a_file_on_another_drive_is_outside_of_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has no path from one drive to another, so the absolute path is shown."""
+    monkeypatch.setattr(paths, "os", SimpleNamespace(path=ntpath, curdir=".", pardir="..", sep="\\"))
+    assert paths.path_below("D:\\repo\\mine.yaml", "C:\\work") is None
+    assert paths.relative_path("D:\\repo\\mine.yaml", "C:\\work") == "D:\\repo\\mine.yaml"
+    assert paths.path_below("C:\\work\\mine.yaml", "C:\\work") == "mine.yaml"
+
+
+@pytest.mark.parametrize(
+    ("path", "below"), [("a/b", "b"), ("a", "."), ("b", None), ("ab", None), ("a/..b", "..b"), ("..", None)]
+)
+def test_what_is_below_a_folder(path: str, below: str | None) -> None:
+    """A file in a folder is below it, even if its name begins with dots; a folder is below itself."""
+    assert paths.path_below(f"/top/{path}", "/top/a") == below

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.discovery import shipped_folder
+from htppower.profiles.paths import path_below
 from htppower.tools.review.diff.export import Listing, NoRevision, export, is_below
 from htppower.tools.review.file_selection import find_sources
 
@@ -136,10 +137,8 @@ def _inside(path: str | os.PathLike[str], top: FilePath) -> str | None:
     """
     text = os.path.abspath(path)  # only links in the folder are resolved
     real = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))
-    relative = os.path.relpath(real, top).replace(os.sep, "/")
-    if relative == os.pardir or relative.startswith("../"):
-        return None
-    return "" if relative == os.curdir else relative
+    relative = path_below(real, top)
+    return relative if relative is None else "" if relative == os.curdir else relative.replace(os.sep, "/")
 
 
 def _commit(name: str, top: FilePath) -> str:

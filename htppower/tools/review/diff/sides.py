@@ -11,7 +11,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import Folders, folder_list, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.profiles.names import runtime_of
-from htppower.profiles.paths import joined
+from htppower.profiles.paths import joined, path_below
 from htppower.tools.review.file_kinds import EXTENSION_SUFFIXES, JSON, Kind, named_kind
 from htppower.tools.review.file_selection import Source, find_sources
 from htppower.tools.review.name_lookup import find_either, folders_of
@@ -46,8 +46,8 @@ class Tree:
         """Return a path as messages show it."""
         if self.root is None:
             return path
-        relative = os.path.relpath(path, self.root)
-        return path if relative.startswith(os.pardir) else f"{self.shown_as}{relative}"
+        relative = path_below(path, self.root)
+        return path if relative is None else f"{self.shown_as}{relative}"
 
     def inner(self, folder: str, named: str) -> str:
         """Return the target of a path that an outer extension file names; in a revision, among its files.
@@ -60,8 +60,8 @@ class Tree:
             return beside_or_here(folder, named)
         for path in (joined(folder, named), joined(os.getcwd(), named)):
             for top in (self.root, self.top):
-                there = os.path.relpath(path, top)
-                if not there.startswith(os.pardir) and os.path.exists(inner := joined(self.root, there)):
+                there = path_below(path, top)
+                if there is not None and os.path.exists(inner := joined(self.root, there)):
                     return inner
         return joined(folder, named)
 
@@ -207,7 +207,7 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
             # Files of a revision with other names are not exported. The files that an outer file names are read from
             # the folder themselves, or exist only on the device.
             continue
-        folder = os.path.relpath(source.home, path).replace(os.sep, "/")
+        folder = (path_below(source.home, path) or os.curdir).replace(os.sep, "/")
         # The name of a record includes its runtime.
         recorded = source.kind is Kind.PROFILE and runtime_of(source.path)
-        yield "" if recorded or folder == os.curdir or folder.startswith(os.pardir) else f"{folder}/", source
+        yield "" if recorded or folder == os.curdir else f"{folder}/", source
