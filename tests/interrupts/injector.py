@@ -166,7 +166,7 @@ class Injector:
         return self._trace
 
 
-_INTERRUPT = ctypes.PyDLL(None).PyErr_SetInterrupt
+_INTERRUPT = ctypes.pythonapi.PyErr_SetInterrupt
 _INTERRUPT.restype = None
 
 

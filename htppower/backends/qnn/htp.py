@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from htppower.backends.base import Description
 from htppower.backends.forks import call_in_forked_children
 from htppower.backends.qnn import abi
-from htppower.backends.qnn.library import load_library, machine, operating_system
+from htppower.backends.qnn.library import load_library, moves_clocks, operating_system
 from htppower.backends.qnn.sharing import enter_device, leave_device, renew_device
 from htppower.errors import BackendUnavailable, Unavailable, VoteRejected
 from htppower.rules.platforms import ARCHITECTURES, Platform, find_soc
@@ -189,8 +189,7 @@ class QnnHtp:
             "qnn",
             f"{library.path}, build {device.build}, from {library.origin}",
             Platform(arch if arch in ARCHITECTURES else None, soc, operating_system()),
-            # The library for x86-64 answers like the others, but changes no clock.
-            hardware=machine() == "aarch64",
+            hardware=moves_clocks(library.path),
             versions=(("build", device.build), ("core_api", device.core_api), ("htp_api", device.htp_api)),
             devices=device.devices,
             path=library.path,

@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import os
 import re
-import struct
 import sys
 import sysconfig
 from importlib.machinery import PathFinder
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.backends.qnn.binaries import ARM64X, LOADED_BY, PE_MACHINES, machine_of
 from htppower.errors import BackendUnavailable, Step, Unavailable
 
 if TYPE_CHECKING:
@@ -45,10 +45,9 @@ _TARGETS = {
     ("windows", "x86_64"): ("x86_64-windows-msvc",),
     ("qnx", "aarch64"): ("aarch64-qnx*",),
 }
-# The folders of the package for the library: the package's own folder, or on Windows for x86-64 a subfolder.
-_PACKAGE_FOLDERS = ("", "libs/amd64")
-_ELF_MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 164: "hexagon", 183: "aarch64"}
-_PE_MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
+# The folders of the package for the library: its own folder, and on Windows for x86-64 a subfolder, by the machine of
+# the system. An x86-64 process on a Snapdragon takes the library for both kinds of process.
+_PACKAGE_FOLDERS = {"x86_64": ("", "libs/amd64"), "aarch64": ("", "libs/arm64ec", "libs/amd64")}
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "arm64_v8a": "aarch64"}
 
 
@@ -90,6 +89,29 @@ def machine() -> str:
             return built_for
     name = sysconfig.get_platform().lower().rpartition("-")[2]
     return _MACHINES.get(name, name)
+
+
+def system_machine() -> str:
+    """Return the machine of the system: on a Snapdragon with Windows ``aarch64``, also in a process for x86-64."""
+    if sys.platform == "win32":
+        process, native = ctypes.c_uint16(), ctypes.c_uint16()
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        this = ctypes.c_void_p(kernel.GetCurrentProcess())
+        # Windows 10 has this function from version 1709 on.
+        if hasattr(kernel, "IsWow64Process2") and kernel.IsWow64Process2(
+            this, ctypes.byref(process), ctypes.byref(native)
+        ):
+            return PE_MACHINES.get(native.value, machine())
+    return machine()
+
+
+def moves_clocks(path: str) -> bool:
+    """Return whether a loaded library is for a Hexagon: the library for x86-64 answers alike, but moves no clock."""
+    built_for = None
+    with contextlib.suppress(OSError):
+        built_for = machine_of(Path(path))
+    return (built_for or machine()) in ("aarch64", ARM64X)
 
 
 def library_name() -> str:
@@ -179,7 +201,8 @@ def _package_folders() -> list[Path]:
     installed = [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
     spec = PathFinder.find_spec(PACKAGE, installed)
     places = (spec.submodule_search_locations or ()) if spec is not None else ()
-    folders = _PACKAGE_FOLDERS if operating_system() == "windows" else ("",)
+    windows = operating_system() == "windows"
+    folders = _PACKAGE_FOLDERS.get(system_machine(), ("",)) if windows and machine() == "x86_64" else ("",)
     return [Path(place, folder) for place in places for folder in folders]
 
 
@@ -216,7 +239,7 @@ def _is_absent(name: str, words: str) -> bool:
 
 def _load(path: Path, origin: str, tried: list[Step]) -> ctypes.CDLL:
     built_for = machine_of(path)
-    if built_for not in (None, machine()):
+    if built_for is not None and machine() not in LOADED_BY.get(built_for, (built_for,)):
         tried.append(Step(origin, str(path), f"built for {built_for}"))
         message = f"{path} is built for {built_for}, but this process for {machine()}"
         hint = f"give the library for {machine()}"
@@ -227,22 +250,6 @@ def _load(path: Path, origin: str, tried: list[Step]) -> ctypes.CDLL:
         words = str(error).removeprefix(f"{path}: ")
         tried.append(Step(origin, str(path), words))
         raise _not_loadable(str(path), OSError(words), tried, library=built_for is not None) from None
-
-
-def machine_of(path: Path) -> str | None:
-    """Return the machine that an ELF or PE file is built for; None if the file does not say."""
-    with path.open("rb") as file:
-        head = file.read(64)
-        if head[:4] == b"\x7fELF" and len(head) == 64:  # noqa: PLR2004 - the size of the header
-            (number,) = struct.unpack_from("<H" if head[5] == 1 else ">H", head, 18)
-            return _ELF_MACHINES.get(number, f"ELF machine {number}")
-        if head[:2] == b"MZ" and len(head) == 64:  # noqa: PLR2004 - as above
-            file.seek(struct.unpack_from("<I", head, 60)[0])
-            signature = file.read(6)
-            if signature[:4] == b"PE\0\0" and len(signature) == 6:  # noqa: PLR2004 - signature and machine
-                (number,) = struct.unpack_from("<H", signature, 4)
-                return _PE_MACHINES.get(number, f"PE machine {number:#x}")
-    return None
 
 
 def _naming_hint() -> str:
