@@ -6,6 +6,7 @@ import functools
 import itertools
 import os
 import re
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ DEVICES = "devices"
 _FOLDER_OF = {"state": "states", "device": DEVICES}
 KIND_NAMES = {"profile": "profile", "state": "power state", "device": "device model"}
 _NOT_INSTALLED = "the shipped profiles are not a folder: install or unpack htppower, which can't run from a zip file"
+# These file systems find burst.yaml as Burst.yaml, but a device does not.
+_IGNORES_CASE = sys.platform in ("win32", "darwin")
 # At most this many names of a folder are compared when a similar name is suggested.
 _MOST_NAMES = 200
 # The parts of a record's name. No part can lead out of a folder, and a path contains no colon.
@@ -237,9 +240,17 @@ def _first(folders: Iterable[str], name: str) -> str | None:
     for folder in folders:
         for suffix in SUFFIXES:
             file = joined(folder, f"{name}{suffix}")
-            if os.path.lexists(file):
+            if os.path.lexists(file) and (not _IGNORES_CASE or _is_spelt_so(file)):
                 return file
     return None
+
+
+def _is_spelt_so(file: str) -> bool:
+    """Return whether an existing file has this name in its folder, with the same case."""
+    try:
+        return os.path.basename(file) in os.listdir(os.path.dirname(file))
+    except OSError:
+        return True
 
 
 def _some_names(folder: str) -> list[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import attrs
 import pytest
+from support.inside import patch_private
 from support.profile_files import SHIPPED, hvx_vote, relaxing, write
 
 from htppower import ProfileError, load_profile, profile_names
 from htppower.errors import Place
+from htppower.profiles import discovery
 from htppower.votes.clock_votes import HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet
@@ -222,3 +225,14 @@ def test_a_base_beside_the_file_is_found_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")
     assert load_profile(tmp_path / "mine.yaml").votes == load_profile("balanced").votes
     assert load_profile(tmp_path / "other.yaml").votes == load_profile("burst").votes
+
+
+def test_a_name_in_another_case_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows and macOS find a file in any case, but a device does not, so the name must match exactly."""
+    write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\n")
+    exists = os.path.lexists
+    monkeypatch.setattr(os.path, "lexists", lambda path: exists(str(path).replace("Camera", "camera")))
+    patch_private(monkeypatch, discovery, IGNORES_CASE=True)
+    assert load_profile("camera", [tmp_path]).name == "camera"
+    with pytest.raises(ProfileError, match="did you mean camera"):
+        load_profile("Camera", [tmp_path])
