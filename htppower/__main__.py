@@ -26,7 +26,9 @@ def run() -> None:
 def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            # Windows would write a file in an encoding that htppower does not read.
+            is_file = os.name == "nt" and not stream.isatty()
+            stream.reconfigure(errors="backslashreplace", encoding="utf-8" if is_file else None)
     from htppower.tools.cli.main import main  # noqa: PLC0415 - Ctrl-C may come here
 
     try:

@@ -33,6 +33,22 @@ def test_a_command_gets_its_arguments_as_they_were_given(tmp_path: Path) -> None
     assert str(given) in done.stdout, done.stderr
 
 
+def test_a_batch_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program such as npm, which is npm.cmd, is found."""
+    (tmp_path / "hello.cmd").write_text("@echo off\necho from a batch file\n", encoding="ascii")
+    monkeypatch.setenv("PATH", f"{tmp_path};{os.environ['PATH']}")
+    assert "from a batch file" in run(*COMMAND, "hello").stdout
+
+
+def test_what_is_redirected_is_utf_8(tmp_path: Path) -> None:
+    """The output of ``show`` can be linted, also with letters that the console's encoding lacks."""
+    mine = tmp_path / "camera.yaml"
+    mine.write_text("profile: camera\nextends: burst\nsummary: Für die Kamera, 写真.\n", encoding="utf-8")
+    with (tmp_path / "shown.yaml").open("wb") as shown:
+        subprocess.run([sys.executable, "-m", "htppower", "show", str(mine)], stdout=shown, check=True, timeout=280)
+    assert "Für die Kamera, 写真." in (tmp_path / "shown.yaml").read_text(encoding="utf-8")
+
+
 def test_the_exit_code_of_a_crash_is_kept() -> None:
     """A command that ends with an access violation gives its exit code to ``htppower profile``."""
     crash = "import ctypes; ctypes.windll.kernel32.ExitProcess(0xC0000005)"

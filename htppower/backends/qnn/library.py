@@ -263,7 +263,8 @@ def _not_found(what: str, hint: str, tried: list[Step]) -> BackendUnavailable:
 
 
 def _not_loadable(what: str, error: OSError, tried: list[Step], *, library: bool = True) -> BackendUnavailable:
-    hint = "leave it where it was installed, with its dependencies next to it or in LD_LIBRARY_PATH"
+    places = "next to it" if operating_system() == "windows" else "next to it or in LD_LIBRARY_PATH"
+    hint = f"leave it where it was installed, with its dependencies {places}"
     if not library:
         hint = f"this is not a library; give the path of {library_name()}"
     return BackendUnavailable(Unavailable.NOT_LOADABLE, f"{what} can't be loaded: {error}", hint=hint, tried=tried)

@@ -130,7 +130,7 @@ def _require_regular(path: str) -> None:
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
     """Return whether a part of a path matches a pattern."""
-    names = tuple(pattern.strip("/") for pattern in patterns)
+    names = tuple(pattern.replace(os.sep, "/").strip("/") for pattern in patterns)
     parts = [part for part in relative_path(path).split(os.sep) if part != os.pardir]
     return bool(names) and any(map(_matcher(names), ("/".join(parts[start:]) for start in range(len(parts)))))
 

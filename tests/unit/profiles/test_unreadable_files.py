@@ -118,3 +118,13 @@ def test_extending_a_link_to_itself_is_refused(tmp_path: Path) -> None:
     (tmp_path / "camera.yaml").write_text("profile: camera\nextends: loop\n")
     with pytest.raises(ProfileError):
         load_profile("camera", [tmp_path])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_saved_as_utf_16(tmp_path: Path, encoding: str) -> None:
+    """The error names UTF-16, which PowerShell 5 writes, instead of a row of strange letters."""
+    path = tmp_path / "mine.yaml"
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    path.write_bytes(f"{mark}profile: mine\nextends: burst\n".encode(encoding))
+    with pytest.raises(ProfileError, match=r"saved as UTF-16.*PowerShell"):
+        load_profile(path)

@@ -207,7 +207,9 @@ class _PlainChild:
     """A child on a system where signals can't be blocked."""
 
     def __init__(self, command: tuple[str, ...], stdout: int | None) -> None:
-        self._process = subprocess.Popen(command, stdout=stdout)  # noqa: S603 - the user's own command
+        # Windows itself finds only programs that end in .exe; npm is npm.cmd there.
+        program = shutil.which(command[0]) or command[0]
+        self._process = subprocess.Popen((program, *command[1:]), stdout=stdout)  # noqa: S603 - the user's own command
         self.pid = self._process.pid
 
     def exit_code(self) -> int | None:
