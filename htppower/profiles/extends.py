@@ -164,7 +164,7 @@ def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[st
     except ProfileError as error:
         is_folder = error.problems[0].message == IS_A_FOLDER
         said = "is a folder" if is_folder else "does not exist"
-        return problem("NAME-1", f"{shortened(extended)!r}, which it extends, {said}", error.hint)
+        return problem("NAME-1", f"{_named(extended)}, which it extends, {said}", error.hint)
     if os.path.realpath(found) in chain:
         names = " -> ".join(map(stem_of, (*chain, found)))
         hint = "extend a profile that does not extend this one"
@@ -233,5 +233,10 @@ def is_sound(file: Document, kind: str) -> bool:
 
 def not_shown(named: str, kind: str, at: tuple[str, ...], said: str = "") -> Finding:
     """Return the finding for a file that may not be quoted, at the field that names it."""
-    message = f"{shortened(named)!r}{said} is not a valid {KIND_NAMES[kind]}; its content is not shown"
+    message = f"{_named(named)}{said} is not a valid {KIND_NAMES[kind]}; its content is not shown"
     return Finding("NAME-1", at, message, f"name a {KIND_NAMES[kind]} in the folders in use")
+
+
+def _named(path: str) -> str:
+    """Return a path in quotes; the backslashes of Windows stay single."""
+    return repr(shortened(path)).replace("\\\\", "\\")

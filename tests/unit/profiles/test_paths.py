@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower import PowerState, load_profile
+from htppower import PowerState, ProfileError, load_profile
 from htppower.profiles import paths
 from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.votes.vote_set import VoteSet
@@ -58,3 +58,12 @@ def test_a_file_on_another_drive_is_outside_of_a_folder(monkeypatch: pytest.Monk
 def test_what_is_below_a_folder(path: str, below: str | None) -> None:
     """A file in a folder is below it, even if its name begins with dots; a folder is below itself."""
     assert paths.path_below(f"/top/{path}", "/top/a") == below
+
+
+def test_a_path_of_windows_is_named_as_it_was_written(tmp_path: Path) -> None:
+    """The backslashes of a path that a profile extends are not doubled."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("profile: mine\nextends: 'C:\\power\\base.yaml'\n", encoding="utf-8")
+    with pytest.raises(ProfileError) as caught:
+        load_profile(mine)
+    assert "'C:\\power\\base.yaml'" in str(caught.value)
