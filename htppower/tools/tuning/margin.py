@@ -64,7 +64,8 @@ class Found:
 
     Attributes:
         best: the choice that is advised; None if nothing keeps to the limits.
-        of_each: the best choice of each profile that was examined, in the order of their costs.
+        of_each: the best choice, then the best of each other profile that was examined, in the order of their costs;
+            only the best if the session does not share a core.
         strictness: how strictly the choices keep to the limits.
         rest_used: whether the last third was needed to find them.
     """
@@ -182,7 +183,8 @@ def with_margin(offers: Sequence[Offer], found: Sequence[Choice], wanted: Wanted
             if options:
                 break
         if options and (with_rest or cases.passes(options[0], strictness)):
-            return Found(options[0].choice, tuple(each.choice for each in options), strictness, with_rest)
+            of_each = options if wanted.together else options[:1]
+            return Found(options[0].choice, tuple(each.choice for each in of_each), strictness, with_rest)
     return Found(None, (), Strictness.KEPT, rest_used=True)
 
 
