@@ -119,7 +119,7 @@ class _Case:
         self._first = offer if rest is None else offer.of(first)
         self._others = (offer,) if rest is None else (offer.of(rest), offer)
         self._reserve = Reserve(self._first.trial, wanted.limits)
-        self._time_outs_us = _candidates_us(cheapest.sustain, wanted.most_us)
+        self._time_outs_us = candidates_us(cheapest.sustain, wanted.most_us)
         self._options: dict[tuple[Strictness, bool], list[_Option]] = {}
 
     def holds_on_rest(self, sustain: Sustain) -> bool:
@@ -135,7 +135,7 @@ class _Case:
         if (strictness, with_rest) not in self._options:
             first = self._shortest(strictness, with_rest)
             at_once = [self.option(0)] if self.keeps(0, strictness, with_rest) else []
-            self._options[strictness, with_rest] = [*at_once, *self._fixed(self._time_outs_us[first:])]
+            self._options[strictness, with_rest] = [*at_once, *list(self._fixed())[first:]]
         return self._options[strictness, with_rest]
 
     def option(self, sustain: Sustain) -> _Option:
@@ -155,11 +155,10 @@ class _Case:
                 low = middle + 1
         return low
 
-    def _fixed(self, time_outs_us: NDArray[np.int64]) -> Iterator[_Option]:
-        if time_outs_us.size:
-            costs = (each.costs_j(time_outs_us, self._wanted.price_w) for each in (self._first, self.offer))
-            for at_us, cost_j, whole_j in zip(time_outs_us.tolist(), *costs, strict=True):
-                yield _Option(self, at_us, float(cost_j), float(whole_j))
+    def _fixed(self) -> Iterator[_Option]:
+        costs = (each.costs_j(self._time_outs_us, self._wanted.price_w) for each in (self._first, self.offer))
+        for at_us, cost_j, whole_j in zip(self._time_outs_us.tolist(), *costs, strict=True):
+            yield _Option(self, at_us, float(cost_j), float(whole_j))
 
     def let_go(self) -> None:
         """Forget the large tables of each trial."""
@@ -293,7 +292,7 @@ def _order(option: _Option) -> tuple[float, float]:
     return option.margin, -option.whole_j
 
 
-def _candidates_us(cheapest: Sustain, most_us: int) -> NDArray[np.int64]:
+def candidates_us(cheapest: Sustain, most_us: int) -> NDArray[np.int64]:
     """Return the time-outs to examine: round ones, the cheapest one, and some that are slightly longer."""
     found = [each for each in EDGES_US if SHORTEST_SUSTAIN_US <= each <= most_us]
     if not isinstance(cheapest, Adaptive) and cheapest >= SHORTEST_SUSTAIN_US:
