@@ -102,7 +102,9 @@ class Blocks:
 
     def inferences_of(self, blocks: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the numbers of the inferences of some blocks."""
-        sizes = np.diff(self._starts, append=self.workload.count)[blocks]
+        last = self.first.size - 1
+        ends = np.where(blocks < last, self._starts[np.minimum(blocks + 1, last)], self.workload.count)
+        sizes = ends - self._starts[blocks]
         before = np.cumsum(sizes) - sizes
         return np.repeat(self._starts[blocks] - before, sizes) + np.arange(int(sizes.sum()))
 
@@ -138,7 +140,10 @@ class LatencyCounts:
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
         self._cold = np.zeros(blocks.first.size, np.bool_)
-        self._counts = _counted(blocks.warm_latencies_us)
+        # All latencies that are longer share the last place.
+        longest_us = max(int(each.max()) for each in (blocks.warm_latencies_us, blocks.cold_latencies_us))
+        self._last = min(longest_us + 1, _LONGEST)
+        self._counts = self._counted(blocks.warm_latencies_us)
 
     def quantiles_us(self, cold: NDArray[np.bool_]) -> list[int]:
         """Return the quantiles of latency if some blocks are cold. Time-outs in rising order take least time."""
@@ -147,15 +152,15 @@ class LatencyCounts:
             changed = np.flatnonzero((cold != self._cold) & (cold == now_cold))
             if changed.size:
                 inferences = blocks.inferences_of(changed)
-                change = _counted(blocks.cold_latencies_us[inferences]) - _counted(blocks.warm_latencies_us[inferences])
+                change = self._counted(blocks.cold_latencies_us[inferences])
+                change -= self._counted(blocks.warm_latencies_us[inferences])
                 counts += change if now_cold else -change
         self._cold = cold
         sums = np.cumsum(counts)
         places = np.searchsorted(sums, [rank(measure, int(sums[-1])) for measure in QUANTILES])
-        if places.max() == _LONGEST:
+        if places.max() == self._last:
             return quantiles_us(blocks.latencies_us(cold))
         return [int(place) for place in places]
 
-
-def _counted(latencies_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(np.minimum(latencies_us, _LONGEST), minlength=_LONGEST + 1)
+    def _counted(self, latencies_us: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(np.minimum(latencies_us, self._last), minlength=self._last + 1)
