@@ -1,4 +1,4 @@
-"""The tuner on one core: reading a recording, every inference under every time-out, and a learnt time-out.
+"""The tuner: reading a recording, a whole tuning, every inference under every time-out, and a learnt time-out.
 
 Compared with gap by gap and the controller.
 """
@@ -6,7 +6,12 @@ Compared with gap by gap and the controller.
 from __future__ import annotations
 
 import io
+import multiprocessing
+import os
+import resource
+import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +24,11 @@ from htppower.tools.tuning.cost.exact import ExactTimeOuts
 from htppower.tools.tuning.cost.learnt import run_lanes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
 from htppower.tools.tuning.cost.workload import Timing, Workload
+from htppower.tools.tuning.models.file import DEFAULT_DEVICE, load_device_model
 from htppower.tools.tuning.replay import replay
 from htppower.tools.tuning.traces.read import read_trace
-from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.traces.trace import SessionTrace, Trace
+from htppower.tools.tuning.tune import Question, tune
 from htppower.tools.tuning.variants import variants
 
 if TYPE_CHECKING:
@@ -38,6 +45,10 @@ _BUDGET_S = 20.0
 # 200 MB/s.
 _BUDGET_NS_A_BYTE = 5.0
 _READ = 1_000_000
+# The budgets of a whole tuning of ``_INFERENCES``.
+_BUDGET_TUNING_S = 60.0
+_BUDGET_GB = 1.5
+_BYTES_OF_RSS = 1 if sys.platform == "darwin" else 1024
 _LANES = 1_024
 
 
@@ -53,6 +64,7 @@ def _session(count: int) -> SessionTrace:
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield how long reading and tuning take, and the time for each inference and setting."""
     yield _reading(_READ // 100 if smoke else _READ, None if smoke else _BUDGET_NS_A_BYTE)
+    yield from _whole(_INFERENCES // 5_000 if smoke else _INFERENCES, smoke=smoke)
     count, settings = (_INFERENCES // 100, _TIME_OUTS // 10) if smoke else (_INFERENCES, _TIME_OUTS)
     session, timing = _session(count), Timing(late_us=_LATE_US)
     time_outs = np.linspace(20_000, 1_000_000, settings).astype(np.int64)
@@ -106,3 +118,21 @@ def _reading(count: int, budget: float | None) -> Figure:
         took_ns.append(time.process_time_ns() - began)
     each_ns = min(took_ns) / len(content)
     return Figure("reading a recording, a byte", each_ns, budget, "ns", f"{1e3 / each_ns:.0f} MB/s of processor time")
+
+
+def _whole(count: int, *, smoke: bool) -> Iterator[Figure]:
+    """Yield the processor time and the peak memory of a tuning over all shipped profiles, in a process of its own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        took_s, wall_s, peak_gb = pool.submit(_tuning, count).result()
+    detail = f"processor time; {wall_s:.1f} s by the clock, load of the machine {os.getloadavg()[0]:.1f}"
+    yield Figure(f"tuning {count:,} inferences", took_s, None if smoke else _BUDGET_TUNING_S, "s", detail)
+    yield Figure(f"tuning {count:,} inferences, peak memory", peak_gb, None if smoke else _BUDGET_GB, "GB")
+
+
+def _tuning(count: int) -> tuple[float, float, float]:
+    """Return the processor time and the time of a tuning, in s, and the peak memory of this process, in GB."""
+    trace = Trace("trace.json", "htppower", (_session(count),))
+    began, began_s = time.process_time(), time.perf_counter()
+    assert tune(trace, load_device_model(DEFAULT_DEVICE), Question()).sessions[0].best is not None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _BYTES_OF_RSS
+    return time.process_time() - began, time.perf_counter() - began_s, peak / 1e9

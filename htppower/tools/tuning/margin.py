@@ -64,7 +64,8 @@ class Found:
 
     Attributes:
         best: the choice that is advised; None if nothing keeps to the limits.
-        of_each: the best choice of each profile that was examined, in the order of their costs.
+        of_each: the best choice, then the best of each other profile that was examined, in the order of their costs;
+            only the best if the session does not share a core.
         strictness: how strictly the choices keep to the limits.
         rest_used: whether the last third was needed to find them.
     """
@@ -118,7 +119,7 @@ class _Case:
         self._first = offer if rest is None else offer.of(first)
         self._others = (offer,) if rest is None else (offer.of(rest), offer)
         self._reserve = Reserve(self._first.trial, wanted.limits)
-        self._time_outs_us = _candidates_us(cheapest.sustain, wanted.most_us)
+        self._time_outs_us = candidates_us(cheapest.sustain, wanted.most_us)
         self._options: dict[tuple[Strictness, bool], list[_Option]] = {}
 
     def holds_on_rest(self, sustain: Sustain) -> bool:
@@ -134,7 +135,7 @@ class _Case:
         if (strictness, with_rest) not in self._options:
             first = self._shortest(strictness, with_rest)
             at_once = [self.option(0)] if self.keeps(0, strictness, with_rest) else []
-            self._options[strictness, with_rest] = [*at_once, *self._fixed(self._time_outs_us[first:])]
+            self._options[strictness, with_rest] = [*at_once, *list(self._fixed())[first:]]
         return self._options[strictness, with_rest]
 
     def option(self, sustain: Sustain) -> _Option:
@@ -154,11 +155,10 @@ class _Case:
                 low = middle + 1
         return low
 
-    def _fixed(self, time_outs_us: NDArray[np.int64]) -> Iterator[_Option]:
-        if time_outs_us.size:
-            costs = (each.costs_j(time_outs_us, self._wanted.price_w) for each in (self._first, self.offer))
-            for at_us, cost_j, whole_j in zip(time_outs_us.tolist(), *costs, strict=True):
-                yield _Option(self, at_us, float(cost_j), float(whole_j))
+    def _fixed(self) -> Iterator[_Option]:
+        costs = (each.costs_j(self._time_outs_us, self._wanted.price_w) for each in (self._first, self.offer))
+        for at_us, cost_j, whole_j in zip(self._time_outs_us.tolist(), *costs, strict=True):
+            yield _Option(self, at_us, float(cost_j), float(whole_j))
 
     def let_go(self) -> None:
         """Forget the large tables of each trial."""
@@ -182,7 +182,8 @@ def with_margin(offers: Sequence[Offer], found: Sequence[Choice], wanted: Wanted
             if options:
                 break
         if options and (with_rest or cases.passes(options[0], strictness)):
-            return Found(options[0].choice, tuple(each.choice for each in options), strictness, with_rest)
+            of_each = options if wanted.together else options[:1]
+            return Found(options[0].choice, tuple(each.choice for each in of_each), strictness, with_rest)
     return Found(None, (), Strictness.KEPT, rest_used=True)
 
 
@@ -291,7 +292,7 @@ def _order(option: _Option) -> tuple[float, float]:
     return option.margin, -option.whole_j
 
 
-def _candidates_us(cheapest: Sustain, most_us: int) -> NDArray[np.int64]:
+def candidates_us(cheapest: Sustain, most_us: int) -> NDArray[np.int64]:
     """Return the time-outs to examine: round ones, the cheapest one, and some that are slightly longer."""
     found = [each for each in EDGES_US if SHORTEST_SUSTAIN_US <= each <= most_us]
     if not isinstance(cheapest, Adaptive) and cheapest >= SHORTEST_SUSTAIN_US:

@@ -11,7 +11,7 @@ from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
 from htppower.tools.tuning.choices import Choice, Offer, cheapest, pareto_front, whole_us_of
 from htppower.tools.tuning.cost.learnt import is_in_lanes
 from htppower.tools.tuning.cost.power import Power
-from htppower.tools.tuning.margin import Found, Wanted, with_margin
+from htppower.tools.tuning.margin import Found, Wanted, candidates_us, with_margin
 from htppower.tools.tuning.models.costs import break_even_us, timing
 from htppower.tools.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
@@ -149,11 +149,15 @@ def advise(
     inferences, price_w = session.begins_us.size, aim.price_in_cost_w
     fixed: list[Choice] = []
     found: list[Choice] = []
-    present = _present(offers, measured_under)
     for place, offer in enumerate(offers):
         fixed += _fixed(offer, most)
+        if offer.variant == measured_under:
+            present = _present(offer)
         best_of_it = offer.best(price_w, aim.limits)
-        found += [] if best_of_it is None else [best_of_it]
+        if best_of_it is not None:
+            found.append(best_of_it)
+            # The margin needs these later. The trial stores them, so its large tables are made only once.
+            offer.costs_j(candidates_us(best_of_it.sustain, aim.most_us), price_w)
         if not any(each.trial is offer.trial for each in offers[place + 1 :]):
             offer.trial.let_go()
         progress((place + 1) / (len(offers) + 2))
@@ -239,11 +243,9 @@ def _learnt(profile: Profile, model: DeviceModel, aim: Aim) -> tuple[Adaptive, .
     return tuple(dict.fromkeys(found))
 
 
-def _present(offers: Sequence[Offer], measured_under: Variant) -> Choice:
+def _present(offer: Offer) -> Choice:
     """Return the choice of the profile that the session was recorded under, with the profile's own sustain time."""
-    offer = next(each for each in offers if each.variant == measured_under)
-    relax = measured_under.profile.relax
-    offer.choice(0)  # as in _fixed
+    relax = offer.variant.profile.relax
     return offer.choice(0 if relax is None else relax.after_inference_us)
 
 

@@ -81,6 +81,7 @@ class Trial:
         self._most_us = most_us
         self._latencies: dict[Sustain, Latency] = {}
         self._outcomes: dict[Sustain, Outcomes] = {}
+        self._of_several: dict[bytes, Outcomes] = {}
         self._counters: dict[Limit, tuple[Counter, int]] = {}
 
     @property
@@ -153,6 +154,12 @@ class Trial:
 
     def outcomes(self, time_outs_us: NDArray[np.int64]) -> Outcomes:
         """Return the outcome of each time-out; each is 20 ms or more."""
+        asked = time_outs_us.tobytes()
+        if asked not in self._of_several:
+            self._of_several[asked] = self._outcomes_of(time_outs_us)
+        return self._of_several[asked]
+
+    def _outcomes_of(self, time_outs_us: NDArray[np.int64]) -> Outcomes:
         if self.exact is not None:
             return self.exact.outcomes(time_outs_us)
         nothing = Outcomes(*(np.zeros(0, np.int64) for _ in attrs.fields(Outcomes)))

@@ -33,14 +33,17 @@ class Blocks:
         first: the number of the first busy time of each block.
         gaps_us: the gaps between the blocks if no block is cold.
         late_us: how much later each block ends if it is cold.
-        all_cold: the run if all blocks are cold.
+        cold_busy_us: how much longer the inferences of each block run together if it is cold; negative if more of them
+            overlap.
+        cold_waits_us: the delay of each inference if all blocks are cold.
     """
 
     workload: Workload
     first: NDArray[np.int64]
     gaps_us: NDArray[np.int64]
     late_us: NDArray[np.int64]
-    all_cold: Run
+    cold_busy_us: NDArray[np.int64]
+    cold_waits_us: NDArray[np.int64]
 
     @classmethod
     def of(cls, workload: Workload) -> Blocks:
@@ -56,7 +59,8 @@ class Blocks:
         first = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(long) + 1))
         cold = run_from_cold(workload, first, 0)
         last = np.concatenate((first[1:], np.array([periods.count]))) - 1
-        return cls(workload, first, periods.gaps_us[long], cold.lowered_us - periods.ends_us[last], cold)
+        late = cold.lowered_us - periods.ends_us[last]
+        return cls(workload, first, periods.gaps_us[long], late, _cold_busy_us(workload, first, cold), cold.waits_us)
 
     @functools.cached_property
     def block_of_each(self) -> NDArray[np.int64]:
@@ -72,18 +76,9 @@ class Blocks:
         return int((ends - begins).sum())
 
     @functools.cached_property
-    def cold_busy_us(self) -> NDArray[np.int64]:
-        """How much longer the inferences of each block run together if it is cold; negative if more of them overlap."""
-        if self.workload.one_at_a_time:
-            return np.zeros(self.first.size, np.int64)
-        return self._busy(self.all_cold.begins_us, self.all_cold.ends_us) - self._busy(
-            self.workload.begins_us, self.workload.ends_us
-        )
-
-    @functools.cached_property
     def waits_us(self) -> NDArray[np.int64]:
         """The sum of the delays of the inferences of each block if it is cold."""
-        return np.add.reduceat(self.all_cold.waits_us, self._starts)
+        return np.add.reduceat(self.cold_waits_us, self._starts)
 
     def later_than(self, latency_us: int) -> tuple[int, NDArray[np.int64]]:
         """Return how many inferences take longer than a latency if no block is cold, and how many more each adds."""
@@ -99,7 +94,7 @@ class Blocks:
     @functools.cached_property
     def cold_latencies_us(self) -> NDArray[np.int64]:
         """The latency of each inference from its request if every block is cold."""
-        return self.all_cold.ends_us - self.workload.asked_us
+        return self.warm_latencies_us + self.cold_waits_us
 
     def latencies_us(self, cold: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the latency of each inference from its request if some blocks are cold."""
@@ -107,7 +102,9 @@ class Blocks:
 
     def inferences_of(self, blocks: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the numbers of the inferences of some blocks."""
-        sizes = np.diff(self._starts, append=self.workload.count)[blocks]
+        last = self.first.size - 1
+        ends = np.where(blocks < last, self._starts[np.minimum(blocks + 1, last)], self.workload.count)
+        sizes = ends - self._starts[blocks]
         before = np.cumsum(sizes) - sizes
         return np.repeat(self._starts[blocks] - before, sizes) + np.arange(int(sizes.sum()))
 
@@ -115,10 +112,17 @@ class Blocks:
     def _starts(self) -> NDArray[np.int64]:
         return self.workload.periods.first[self.first]
 
-    def _busy(self, begins_us: NDArray[np.int64], ends_us: NDArray[np.int64]) -> NDArray[np.int64]:
+
+def _cold_busy_us(workload: Workload, first: NDArray[np.int64], cold: Run) -> NDArray[np.int64]:
+    if workload.one_at_a_time:
+        return np.zeros(first.size, np.int64)
+    block_begins = workload.periods.begins_us[first]
+
+    def busy_us(begins_us: NDArray[np.int64], ends_us: NDArray[np.int64]) -> NDArray[np.int64]:
         begins, ends = union(begins_us, ends_us)
-        starts = np.searchsorted(begins, self.workload.periods.begins_us[self.first])
-        return np.add.reduceat(ends - begins, starts)
+        return np.add.reduceat(ends - begins, np.searchsorted(begins, block_begins))
+
+    return busy_us(cold.begins_us, cold.ends_us) - busy_us(workload.begins_us, workload.ends_us)
 
 
 def fits(workload: Workload) -> bool:
@@ -136,7 +140,10 @@ class LatencyCounts:
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
         self._cold = np.zeros(blocks.first.size, np.bool_)
-        self._counts = _counted(blocks.warm_latencies_us)
+        # All latencies that are longer share the last place.
+        longest_us = max(int(each.max()) for each in (blocks.warm_latencies_us, blocks.cold_latencies_us))
+        self._last = min(longest_us + 1, _LONGEST)
+        self._counts = self._counted(blocks.warm_latencies_us)
 
     def quantiles_us(self, cold: NDArray[np.bool_]) -> list[int]:
         """Return the quantiles of latency if some blocks are cold. Time-outs in rising order take least time."""
@@ -145,15 +152,15 @@ class LatencyCounts:
             changed = np.flatnonzero((cold != self._cold) & (cold == now_cold))
             if changed.size:
                 inferences = blocks.inferences_of(changed)
-                change = _counted(blocks.cold_latencies_us[inferences]) - _counted(blocks.warm_latencies_us[inferences])
+                change = self._counted(blocks.cold_latencies_us[inferences])
+                change -= self._counted(blocks.warm_latencies_us[inferences])
                 counts += change if now_cold else -change
         self._cold = cold
         sums = np.cumsum(counts)
         places = np.searchsorted(sums, [rank(measure, int(sums[-1])) for measure in QUANTILES])
-        if places.max() == _LONGEST:
+        if places.max() == self._last:
             return quantiles_us(blocks.latencies_us(cold))
         return [int(place) for place in places]
 
-
-def _counted(latencies_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(np.minimum(latencies_us, _LONGEST), minlength=_LONGEST + 1)
+    def _counted(self, latencies_us: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(np.minimum(latencies_us, self._last), minlength=self._last + 1)

@@ -20,7 +20,7 @@ from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tools.tuning.cost.curves import distinct_time_outs_us
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import run_from_cold
-from htppower.tools.tuning.cost.sums import Alternation, Between, Beyond
+from htppower.tools.tuning.cost.sums import Alternation, Between, Beyond, Keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ class ExactTimeOuts:
     Attributes:
         blocks: the blocks of the session.
         shortened_us: the length of each gap behind a cold block.
-        order_shortened: the places of the shortened gaps, from the shortest to the longest.
+        shortened: the same lengths as keys.
     """
 
     def __init__(self, blocks: Blocks) -> None:
@@ -73,18 +73,17 @@ class ExactTimeOuts:
         self._most_late = int(late.max(initial=0))
         behind = {"busy": blocks.cold_busy_us[1:], "waits": blocks.waits_us[1:]}
         self._weights = behind
-        self._order = np.argsort(gaps)
-        self._sorted = gaps[self._order]
+        self._lengths = Keys(gaps)
         # If all blocks have the same delay, the gaps and the shortened gaps have the same order.
         same = bool((late == self._most_late).all())
-        self.order_shortened = self._order if same else np.argsort(self.shortened_us)
-        self._surely = Beyond(self.shortened_us, {"gaps": gaps, **behind}, self.order_shortened)
+        self.shortened = Keys(self.shortened_us, like=self._lengths if same else None)
+        self._surely = Beyond(self.shortened, {"gaps": gaps, **behind})
 
     @functools.cached_property
     def _pairs(self) -> Beyond:
         """Gaps that are surely beyond a time-out, with a cold block before them; the first block is always cold."""
         before = np.concatenate((self.shortened_us[:1], np.minimum(self.shortened_us[1:], self.shortened_us[:-1])))
-        return Beyond(before, {"late": self._late})
+        return Beyond(Keys(before), {"late": self._late})
 
     @functools.cached_property
     def alternation(self) -> Alternation | None:
@@ -115,14 +114,14 @@ class ExactTimeOuts:
     def _perhaps(self) -> Beyond:
         """Gaps that may be beyond a time-out; only negative changes of the busy time count, for a lower bound."""
         fewer = np.minimum(self._weights["busy"], 0)
-        return Beyond(self._gaps, {"gaps": self._gaps, "busy": fewer}, self._order)
+        return Beyond(self._lengths, {"gaps": self._gaps, "busy": fewer})
 
     def time_outs_us(self, most_us: int) -> NDArray[np.int64]:
         """Return time-outs of 20 ms or more; for any price of calls, latency and energy, one of them is the best.
 
         Each is just above the length of a gap behind a cold block, or behind a warm one.
         """
-        ends = np.concatenate((self._sorted, self.shortened_us[self.order_shortened]))
+        ends = np.concatenate((self._lengths.different, self.shortened.different))
         found = distinct_time_outs_us(ends, most_us, SHORTEST_SUSTAIN_US)
         return found[found >= SHORTEST_SUSTAIN_US]
 
@@ -200,7 +199,8 @@ class ExactTimeOuts:
     def cold_blocks(self, time_out_us: int) -> NDArray[np.bool_]:
         """Return which blocks are cold under a time-out."""
         cold = np.concatenate((np.ones(1, np.bool_), self.shortened_us >= time_out_us))
-        for _, _, places, either in self.either(np.array([time_out_us])):
+        if self._most_late:
+            places, either = self._either_of_all(time_out_us)
             cold[places + 1] = either
         return cold
 
@@ -218,8 +218,9 @@ class ExactTimeOuts:
         """
         if not self._most_late:
             return
-        low = np.searchsorted(self._sorted, time_outs_us)
-        counts = np.searchsorted(self._sorted, time_outs_us + self._most_late) - low
+        order, gaps = self._lengths.order, self._lengths.in_order
+        low = np.searchsorted(gaps, time_outs_us)
+        counts = np.searchsorted(gaps, time_outs_us + self._most_late) - low
         many = counts * _DENSE > self._gaps.size
         for each in np.flatnonzero(many).tolist():
             places, cold = self._either_of_all(int(time_outs_us[each]))
@@ -228,7 +229,7 @@ class ExactTimeOuts:
         for part in _parts(counts):
             owners = np.repeat(np.arange(part.start, part.stop), counts[part])
             offsets = np.arange(owners.size) - np.repeat(np.cumsum(counts[part]) - counts[part], counts[part])
-            places = self._order[low[owners] + offsets]
+            places = order[low[owners] + offsets]
             either = self.shortened_us[places] < time_outs_us[owners]
             # Sort by time-out, then by place in the recording. The keys of two time-outs are never neighbours.
             width = self._gaps.size + 1
@@ -239,23 +240,15 @@ class ExactTimeOuts:
 
     def _either_of_all(self, time_out_us: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the same for one time-out, by examining all gaps in the order of the recording, without sorting."""
-        surely = np.concatenate((np.ones(1, np.bool_), self.shortened_us >= time_out_us))
-        either = np.concatenate((np.zeros(1, np.bool_), self._gaps >= time_out_us)) & ~surely
-        # Whether the block before a row is cold decides for all gaps of the row, which alternate.
-        before = np.maximum.accumulate(np.where(either, 0, self._numbers))
-        blocks = np.flatnonzero(either)
-        decides = before[blocks]
-        return blocks - 1, surely[decides] ^ ((blocks - decides) & 1).astype(np.bool_)
-
-    @functools.cached_property
-    def _numbers(self) -> NDArray[np.int32]:
-        return np.arange(self.blocks.first.size, dtype=np.int32)
+        places = np.flatnonzero((self._gaps >= time_out_us) & (self.shortened_us < time_out_us))
+        return places, self._in_rows(places, places, time_out_us)
 
     def _in_rows(
-        self, keys: NDArray[np.int64], places: NDArray[np.int64], time_outs_us: NDArray[np.int64]
+        self, keys: NDArray[np.int64], places: NDArray[np.int64], time_outs_us: NDArray[np.int64] | int
     ) -> NDArray[np.bool_]:
         """Return whether each gap is beyond its time-out: it is if the gap before it is not."""
-        begins_row = np.concatenate((np.ones(1, np.bool_), np.diff(keys) != 1))
+        begins_row = np.ones(keys.size, np.bool_)
+        np.not_equal(np.diff(keys), 1, out=begins_row[1:])
         row_begin = np.maximum.accumulate(np.where(begins_row, np.arange(keys.size), 0))
         first = places[row_begin]
         cold_before = (first == 0) | (self.shortened_us[first - 1] >= time_outs_us)
@@ -275,7 +268,7 @@ class Counter:
     def __init__(self, exact: ExactTimeOuts, more: NDArray[np.int64]) -> None:
         self._exact = exact
         self._more = more
-        self._surely = Beyond(exact.shortened_us, {"more": more[1:]}, exact.order_shortened)
+        self._surely = Beyond(exact.shortened, {"more": more[1:]})
         self._between: Between | None = None
         if (found := exact.alternation) is not None:
             self._between = Between(found.above_us, found.upto_us, {"more": more[1:][found.places]})

@@ -162,7 +162,7 @@ def run_from_cold(workload: Workload, cold: NDArray[np.int64], time_out_us: int)
         ready = periods.begins_us[last_cold] + workload.late_us
         begins = np.maximum(workload.begins_us, np.repeat(ready, sizes))
     ends = begins + workload.takes_us
-    latest_us = np.maximum.accumulate(ends)
+    latest_us = ends if workload.one_at_a_time else np.maximum.accumulate(ends)
     before = latest_us[periods.first[cold[1:]] - 1]
     lowered = np.concatenate((before, latest_us[-1:])) + time_out_us
     return Run(periods.first[cold], periods.begins_us[cold], lowered, begins, ends, ends - workload.ends_us)

@@ -1,10 +1,11 @@
 """Counts and sums for many time-outs, and the time-outs that a gap is beyond only behind a block that is not cold.
 
-Keys are sorted once, and each time-out is one search.
+The sums are made once, and each time-out is one look-up or search.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -20,35 +21,79 @@ _LONGEST_ROW = 64
 _MOST = 2
 
 
+class Keys:
+    """The keys of some items: sums over the items below a time-out are made once, and looked up for each time-out.
+
+    If there are more items than us up to the greatest key, a table has a place for each us; otherwise keys are sorted.
+
+    Args:
+        keys: the key of each item, 0 or more.
+        like: keys that have the same order, which is not calculated again.
+    """
+
+    def __init__(self, keys: NDArray[np.int64], like: Keys | None = None) -> None:
+        self._keys = keys
+        self._like = like
+        self._places = int(keys.max(initial=0)) + 1
+        self._counted = self._places < keys.size
+
+    @functools.cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The places of the items, from the least key to the greatest."""
+        found: NDArray[np.int64] = np.argsort(self._keys) if self._like is None else self._like.order
+        return found
+
+    @functools.cached_property
+    def in_order(self) -> NDArray[np.int64]:
+        """The keys, sorted."""
+        return self._keys[self.order]
+
+    @functools.cached_property
+    def different(self) -> NDArray[np.int64]:
+        """The keys, sorted; a key of several items may be repeated."""
+        return np.flatnonzero(np.bincount(self._keys)) if self._counted else self.in_order
+
+    def below(self, values: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Return the sums of the values below each place of ``at``, or without values the counts of items."""
+        if self._counted:
+            # With weights, ``bincount`` adds up floats. These are exact below 2**53 us, which is 285 years.
+            each = np.bincount(self._keys, values, self._places).astype(np.int64)
+        else:
+            each = np.ones(self._keys.size, np.int64) if values is None else values[self.order]
+        sums = np.zeros(each.size + 1, np.int64)
+        np.cumsum(each, out=sums[1:])
+        return sums
+
+    def at(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the place of each time-out."""
+        if self._counted:
+            return np.minimum(time_outs_us, self._places)
+        found: NDArray[np.int64] = np.searchsorted(self.in_order, time_outs_us)
+        return found
+
+
 class Beyond:
     """Counts and sums of the items whose key is at least a time-out.
 
     Args:
         keys: the key of each item.
         values: the values of each item, by name.
-        order: the places of the keys from the least to the greatest; None if not known.
     """
 
-    def __init__(
-        self, keys: NDArray[np.int64], values: dict[str, NDArray[np.int64]], order: NDArray[np.int64] | None = None
-    ) -> None:
-        order = np.argsort(keys) if order is None else order
-        self._keys = keys[order]
-        self._sums: dict[str, NDArray[np.int64]] = {}
-        for name, each in values.items():
-            sums = np.zeros(keys.size + 1, np.int64)
-            np.cumsum(each[order], out=sums[1:])
-            self._sums[name] = sums
+    def __init__(self, keys: Keys, values: dict[str, NDArray[np.int64]]) -> None:
+        self._keys = keys
+        self._counts = keys.below()
+        self._sums = {name: keys.below(each) for name, each in values.items()}
 
     def count(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many items have a key of at least each time-out."""
-        found: NDArray[np.int64] = self._keys.size - np.searchsorted(self._keys, time_outs_us)
+        found: NDArray[np.int64] = self._counts[-1] - self._counts[self._keys.at(time_outs_us)]
         return found
 
     def sum(self, name: str, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the sum of a value over the items whose key is at least each time-out."""
         sums = self._sums[name]
-        found: NDArray[np.int64] = sums[-1] - sums[np.searchsorted(self._keys, time_outs_us)]
+        found: NDArray[np.int64] = sums[-1] - sums[self._keys.at(time_outs_us)]
         return found
 
 
@@ -63,8 +108,8 @@ class Between:
     def __init__(
         self, above_us: NDArray[np.int64], upto_us: NDArray[np.int64], values: dict[str, NDArray[np.int64]]
     ) -> None:
-        self._upto = Beyond(upto_us, values)
-        self._above = Beyond(above_us, values)
+        self._upto = Beyond(Keys(upto_us), values)
+        self._above = Beyond(Keys(above_us), values)
 
     def count(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many intervals hold each time-out."""

@@ -60,7 +60,7 @@ class Workload:
     @classmethod
     def of(cls, session: SessionTrace, timing: Timing) -> Workload:
         """Return the inferences of a recorded session as they run under a profile."""
-        busy_us, _ = session.busy_us()
+        alone = bool((session.begins_us[1:] >= session.ends_us[:-1]).all())
         takes = session.ends_us - session.begins_us
         if session.cold is not None and timing.cold_us:
             takes = np.where(session.cold, np.maximum(takes - timing.cold_us, 0), takes)
@@ -71,10 +71,8 @@ class Workload:
             takes = np.where(polled, takes + timing.polling_saves_us, takes) if timing.polled_us else takes
             takes = np.where((takes > 0) & (takes <= timing.polls_us), takes - saves, takes)
         if timing.wake_us:
-            after_idle = np.isin(session.begins_us, busy_us)
+            after_idle = alone or np.isin(session.begins_us, session.busy_us()[0])
             takes = np.where(after_idle, np.maximum(takes + timing.wake_us, 0), takes)
-        # Each busy time holds one inference if none overlap.
-        alone = busy_us.size == session.begins_us.size
         return cls(session.begins_us, takes, alone, timing.late_us)
 
     @property
@@ -100,7 +98,8 @@ class Workload:
         if not self.count:
             nothing = np.zeros(0, np.int64)
             return Periods(nothing, nothing, nothing)
-        latest_us = np.maximum.accumulate(self.ends_us)
+        # The ends of inferences that run one at a time are sorted.
+        latest_us = self.ends_us if self.one_at_a_time else np.maximum.accumulate(self.ends_us)
         idle_before = np.flatnonzero(self.asked_us[1:] >= latest_us[:-1]) + 1
         first = np.concatenate((np.zeros(1, np.int64), idle_before))
         last = np.concatenate((idle_before - 1, np.array([self.count - 1])))
