@@ -11,7 +11,6 @@ from htppower.control.gate.gate import Gate
 from htppower.control.ledger.ledger import NOTHING
 from htppower.errors import kept
 from htppower.events import State
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     import weakref
@@ -64,15 +63,12 @@ class LastError:
     time_us: int
     error: VoteRejected
 
-    __repr__ = field_repr
-
 
 class Stay(NamedTuple):
     """How long a session has been in its state, and was in each state before.
 
     Attributes:
         state: the state.
-
         since_us: when the session entered the state.
         cause: the cause of the transition that led to the state; None before the first transition.
         lasted_us: the total time of all earlier stays, by state. The mapping is never changed.
