@@ -8,7 +8,7 @@ lock, read no clock and make no call.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import transitions
@@ -75,7 +75,8 @@ TRANSITIONS = (
 )
 
 
-class Step(NamedTuple):
+@attrs.frozen
+class Step:
     """A transition to be made.
 
     Attributes:

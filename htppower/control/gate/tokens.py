@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import types
 import weakref
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,7 +160,8 @@ def _pop(tokens: list[Token]) -> Token | None:
         return None
 
 
-class Use(NamedTuple):
+@attrs.frozen
+class Use:
     """How a session is used at one moment.
 
     Attributes:
