@@ -80,7 +80,7 @@ UNSET: Mapping[str, Any] = {"const": "unset"}
 OBJECT: Mapping[str, Any] = {"type": "object"}
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class IfThen:
     """A condition between fields of one file, as JSON Schema expresses it.
 
@@ -97,7 +97,7 @@ class IfThen:
     of_profile: bool = False
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Rule:
     """One rule.
 
