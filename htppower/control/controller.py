@@ -217,7 +217,7 @@ class VoteController(Closing):
         # be lost in it.
         dropped = types.MethodType(self._time.call_soon, functools.partial(self._closer.close_soon, record))
         record.handle = weakref.ref(session._phases, dropped)  # noqa: SLF001 - a phase keeps its session open
-        self._engine.run(functools.partial(self._home.reconciler.open, record), Urgency.RAISE)
+        self._engine.run(functools.partial(self._home.lifetimes.open, record), Urgency.RAISE)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
