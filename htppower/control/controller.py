@@ -150,7 +150,7 @@ class VoteController(Closing):
         self._claims = Claims(self._home, profiles, self._time)
         self._closer = Closer(self._home, self._claims)
         # One function for all sessions: a bound method for each session would take 64 bytes.
-        self._ring = self._home.settle_soon
+        self._settle_soon = self._home.settle_soon
         self._companions = Companions()
         self._status_files = Companions()
         self._recorder = Recorder(self._registry, self._time)
@@ -210,7 +210,9 @@ class VoteController(Closing):
         self._time.start()
         number = self._registry.next_number()
         recall = None if self._registry.learnt is None else self._registry.learnt.make
-        record = SessionRecord(self._home, number, owner, device_id, cores, own, plan, self._time, self._ring, recall)
+        record = SessionRecord(
+            self._home, number, owner, device_id, cores, own, plan, self._time, self._settle_soon, recall
+        )
         record.decided_by = cap
         session = Session(record, self._claims, self._closer)
         # This consists of C functions only: a finalizer must take no lock, and the exception of a signal handler would

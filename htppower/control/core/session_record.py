@@ -143,7 +143,7 @@ class SessionRecord:
     """One session. ``Session`` is its public face.
 
     Args:
-        ring, recall: as in ``Gate``.
+        settle_soon, recall: as in ``Gate``.
 
     Attributes:
         home: the parts that the controller's sessions share.
@@ -200,7 +200,7 @@ class SessionRecord:
         own: Profile,
         plan: Plan,
         time: Time,
-        ring: Callable[[SessionRecord, Cause], None],
+        settle_soon: Callable[[SessionRecord, Cause], None],
         recall: Callable[..., Learner] | None = None,
     ) -> None:
         self.home = home
@@ -217,7 +217,7 @@ class SessionRecord:
         self.holds: tuple[Claim, ...] = ()
         self.decided_by: Claim | None = None
         self.history = History(Stay(State.UNVOTED, time.now_us, None, _NONE_LEFT))
-        self.gate = Gate(self, time, ring, plan, recall)
+        self.gate = Gate(self, time, settle_soon, plan, recall)
         self.handle: weakref.ref[Any] | None = None
         self.tickets: AbstractSet[weakref.ref[Any]] = _NO_TICKETS
 
