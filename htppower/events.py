@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.votes.field_repr import field_repr
-
 if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.votes.options import Option
@@ -117,8 +115,6 @@ class Degradation:
     option: Option
     hint: str = ""
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Event:
@@ -138,10 +134,8 @@ class Event:
     owner: str | None
     profile: str
 
-    __repr__ = field_repr
 
-
-@attrs.frozen(repr=False)
+@attrs.frozen
 class SessionOpened(Event):
     """A session was opened and its power config ids were created.
 
@@ -154,7 +148,7 @@ class SessionOpened(Event):
     cause: Cause = Cause.SESSION_OPENED
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class CallMade(Event):
     """A native call was made, and has returned.
 
@@ -173,7 +167,7 @@ class CallMade(Event):
     duration_us: int
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class Transition(Event):
     """A session's state changed, after the native calls that changed it.
 
@@ -201,7 +195,7 @@ class Transition(Event):
     late_us: int | None = None
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class LinkChanged(Event):
     """The state of the link to the DSP changed.
 
@@ -215,7 +209,7 @@ class LinkChanged(Event):
     error: VoteRejected | None = None
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class Recovered(Event):
     """The votes of a session are known again after a failed call or a restart of the DSP.
 
@@ -230,7 +224,7 @@ class Recovered(Event):
     cause: Cause
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class CallsSaved(Event):
     """Votes came down or were lost, after they had served more inferences than the one that raised them.
 
@@ -243,7 +237,7 @@ class CallsSaved(Event):
     calls: int
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class ColdStart(Event):
     """An inference had to wait for a native call before it began.
 
@@ -254,7 +248,7 @@ class ColdStart(Event):
     wait_us: int
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class SustainLearned(Event):
     """A session learnt a new sustain time from a gap in which its votes came down.
 
@@ -275,7 +269,7 @@ class SustainLearned(Event):
     further: bool = False
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class ProfileChanged(Event):
     """A session uses another profile, because of ``use``, or because a hold or a cap began or ended.
 
@@ -290,7 +284,7 @@ class ProfileChanged(Event):
     reason: str | None = None
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class HoldBegan(Event):
     """A hold began on a session.
 
@@ -305,7 +299,7 @@ class HoldBegan(Event):
     until_us: int | None
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class HoldEnded(Event):
     """A hold ended.
 
@@ -320,7 +314,7 @@ class HoldEnded(Event):
     end: HoldEnd
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class CapSet(Event):
     """A cap was set on every session.
 
@@ -333,7 +327,7 @@ class CapSet(Event):
     reason: str
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class CapLifted(Event):
     """A cap was lifted.
 
@@ -346,7 +340,7 @@ class CapLifted(Event):
     reason: str
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class Degraded(Event):
     """The platform lacks a vote of the session's profile.
 
@@ -357,7 +351,7 @@ class Degraded(Event):
     degradation: Degradation
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class ReleaseFailed(Event):
     """When a session closed, a power config id could not be destroyed, or process-wide settings not be restored.
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
+from htppower.backends.base import Backend
 from htppower.events import Event
 
 # The largest uint32_t (createPowerConfigId in QnnHtpPerfInfrastructure.h).
@@ -76,8 +77,26 @@ def check_reason(reason: Any, whose: str) -> None:
         raise ValueError(f"reason is empty: say what the {whose} is for, as status and events are to show it")
 
 
+def check_on_error(on_error: Any) -> None:
+    """Raise ValueError unless ``on_error`` is one of its two words."""
+    if on_error not in ("continue", "raise"):
+        raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
+
+
+def check_backend(backend: Any) -> None:
+    """Raise TypeError if a backend lacks a function."""
+    verbs = tuple(name for name in vars(Backend) if not name.startswith("_"))
+    checked_part(backend, "backend", verbs, "'qnn', 'simulated', or a backend of your own")
+
+
+def check_time(time: Any) -> None:
+    """Raise TypeError if a time lacks a function that every controller needs; others are checked when they are used."""
+    verbs = ("call_at", "cancel", "worker")
+    checked_part(time, "time", verbs, "None for the system's, or such as testing.VirtualTime()")
+
+
 def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> None:
-    """Return a backend or a time; raise TypeError if it lacks one of these functions."""
+    """Raise TypeError if an object that the host passes lacks one of these functions."""
     lacks = [verb for verb in verbs if not callable(getattr(given, verb, None))]
     if lacks:
         raise TypeError(f"{name} is {given!r}, which has no {lacks[0]}(): {wanted}")

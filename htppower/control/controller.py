@@ -9,15 +9,16 @@ import weakref
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
-from htppower.backends.base import Backend
 from htppower.control.arguments import (
+    check_backend,
+    check_on_error,
     check_path,
     check_reason,
+    check_time,
     checked_close_timeout,
     checked_cores,
     checked_heartbeat_us,
     checked_kinds,
-    checked_part,
     checked_timeout,
 )
 from htppower.control.claims.claims import Claims
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
-    from htppower.control.event_bus import Wants
+    from htppower.backends.base import Backend
     from htppower.control.recording.recorder import Recording
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.control.status.status_file import StatusFile
@@ -59,9 +60,6 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 # The longest text of a backend in the repr of a controller.
 _LONGEST_NAME = 40
-# The functions that a backend and a time must have. Other functions of a time are checked when they are used.
-_BACKEND = tuple(name for name in vars(Backend) if not name.startswith("_"))
-_TIME = ("call_at", "cancel", "worker")
 
 
 class VoteController(Closing):
@@ -111,13 +109,12 @@ class VoteController(Closing):
     ) -> None:
         profiles = ProfileCache(folders)
         beat_us = checked_heartbeat_us(heartbeat_us)
-        if on_error not in ("continue", "raise"):
-            raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
+        check_on_error(on_error)
         if time is not None:
-            checked_part(time, "time", _TIME, "None for the system's, or such as testing.VirtualTime()")
+            check_time(time)
         owns_backend = backend is None or isinstance(backend, str)
         self._backend = named_backend(backend) if backend is None or isinstance(backend, str) else backend
-        checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
+        check_backend(self._backend)
         self._description = self._backend.describe()
         self._engine = ENGINES.enter(self._backend, self._description.path, time, _system_time)
         self._time = self._engine.time
@@ -150,7 +147,7 @@ class VoteController(Closing):
         self._claims = Claims(self._home, profiles, self._time)
         self._closer = Closer(self._home, self._claims)
         # One function for all sessions: a bound method for each session would take 64 bytes.
-        self._ring = self._home.settle_soon
+        self._settle_soon = self._home.settle_soon
         self._companions = Companions()
         self._status_files = Companions()
         self._recorder = Recorder(self._registry, self._time)
@@ -210,14 +207,16 @@ class VoteController(Closing):
         self._time.start()
         number = self._registry.next_number()
         recall = None if self._registry.learnt is None else self._registry.learnt.make
-        record = SessionRecord(self._home, number, owner, device_id, cores, own, plan, self._time, self._ring, recall)
+        record = SessionRecord(
+            self._home, number, owner, device_id, cores, own, plan, self._time, self._settle_soon, recall
+        )
         record.decided_by = cap
         session = Session(record, self._claims, self._closer)
         # This consists of C functions only: a finalizer must take no lock, and the exception of a signal handler would
         # be lost in it.
         dropped = types.MethodType(self._time.call_soon, functools.partial(self._closer.close_soon, record))
         record.handle = weakref.ref(session._phases, dropped)  # noqa: SLF001 - a phase keeps its session open
-        self._engine.run(functools.partial(self._home.reconciler.open, record), Urgency.RAISE)
+        self._engine.run(functools.partial(self._home.lifetimes.open, record), Urgency.RAISE)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
@@ -295,7 +294,7 @@ class VoteController(Closing):
             TypeError: the subscriber can't be called, or an element of ``kinds`` is not a kind of event.
         """
         asked = checked_kinds(subscriber, kinds)
-        return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked), in_context=in_context)
+        return self._events.subscribe(subscriber, lambda kind, _details: issubclass(kind, asked), in_context=in_context)
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
         """Wait until all events up to now are delivered; return whether they are within the timeout, in seconds.
@@ -340,7 +339,7 @@ class VoteController(Closing):
         if path is not None:
             check_path("path", path)
         self._registry.require_open()
-        return StatusFile(path, self.status, self._subscribe, self._time, self._status_files)
+        return StatusFile(path, self.status, self._events.subscribe, self._time, self._status_files)
 
     def record(
         self,
@@ -411,11 +410,6 @@ class VoteController(Closing):
         backend = printable(str(description.name))[:_LONGEST_NAME]
         closed = ", closed" if self._registry.closed else ""
         return f"<VoteController {number} on {backend}, {many} session{'' if many == 1 else 's'}{closed}>"
-
-    def _subscribe(
-        self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
-    ) -> Callable[[], None]:
-        return self._events.subscribe(subscriber, wants, in_context=in_context)
 
     def _end_process(self, timeout_s: float) -> None:
         """Close the controller because the process ends: phases that still begin run without votes."""

@@ -158,7 +158,8 @@ class Profile:
         if relax is None:
             return case
         then = relax.then
-        return case._replace(
+        return attrs.evolve(
+            case,
             lowered=tuple((at, state.votes) for at, state in power_states(self)),
             after_init=_stay(("relax", "after_init_us"), relax.after_init_us),
             after_inference=_stay(("relax", "after_inference_us"), relax.after_inference_us),

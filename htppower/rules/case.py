@@ -1,18 +1,20 @@
 """The input of the rules."""
 
-import enum
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
-from htppower.errors import KeyPath
-from htppower.votes.vote_set import VoteSet
+import enum
+from typing import TYPE_CHECKING
+
+import attrs
 
 if TYPE_CHECKING:
+    from htppower.errors import KeyPath
     from htppower.rules.platforms import Platform
+    from htppower.votes.vote_set import VoteSet
 
-# No `from __future__ import annotations`: a named tuple would compile each field type again, which slows the start.
 
-
-class Stay(NamedTuple):
+@attrs.frozen
+class Stay:
     """How long votes stay up, as a profile states it.
 
     Attributes:
@@ -29,7 +31,8 @@ class Stay(NamedTuple):
     is_learnt: bool = False
 
 
-class Case(NamedTuple):
+@attrs.frozen
+class Case:
     """A vote set that is about to be sent, and its context.
 
     Attributes:
@@ -49,7 +52,7 @@ class Case(NamedTuple):
     """
 
     votes: VoteSet
-    platform: "Platform | None" = None
+    platform: Platform | None = None
     in_force: VoteSet | None = None
     lineage: tuple[str, ...] = ()
     lowered: tuple[tuple[KeyPath, VoteSet], ...] = ()
@@ -69,7 +72,8 @@ class Applied(enum.Enum):
     REMOVED = "vote removed"
 
 
-class ValidityRow(NamedTuple):
+@attrs.frozen
+class ValidityRow:
     """One row of the vendor's table of HVX and HMX votes.
 
     Attributes:

@@ -10,7 +10,6 @@ import attrs
 from htppower.errors import HtpPowerError, shortened
 from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp
 from htppower.rules.socs import SOCS, Soc
-from htppower.votes.field_repr import field_repr
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ class Platform:
     arch: int | None = None
     soc: Soc | None = None
     os: str = "linux"
-
-    __repr__ = field_repr
 
     def has(self, option: Option) -> bool:
         """Return whether votes on this option exist here; an unknown architecture counts as having them."""

@@ -5,17 +5,21 @@ less than a millisecond to that import, so they stand next to the check. A rule 
 in ``htppower.tools.review.lint``. Explain, lint, the JSON Schemas and the documentation are made from the records.
 """
 
+from __future__ import annotations
+
 import enum
-from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import Finding, KeyPath, Severity
-from htppower.rules.case import Case
+from htppower.errors import Severity
 
-# No `from __future__ import annotations`: a named tuple would compile each field type again, which slows the start.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
+
+    from htppower.errors import Finding, KeyPath
+    from htppower.rules.case import Case
 
 
 class Breach(enum.Enum):
@@ -76,7 +80,8 @@ UNSET: Mapping[str, Any] = {"const": "unset"}
 OBJECT: Mapping[str, Any] = {"type": "object"}
 
 
-class IfThen(NamedTuple):
+@attrs.frozen(eq=False)
+class IfThen:
     """A condition between fields of one file, as JSON Schema expresses it.
 
     Attributes:
@@ -92,7 +97,8 @@ class IfThen(NamedTuple):
     of_profile: bool = False
 
 
-class Rule(NamedTuple):
+@attrs.frozen(eq=False)
+class Rule:
     """One rule.
 
     Attributes:

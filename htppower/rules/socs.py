@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import attrs
 
-from htppower.votes.field_repr import field_repr
-
 
 @attrs.frozen
 class Soc:
@@ -36,8 +34,6 @@ class Soc:
     vtcm_mb: int | None
     other_names: tuple[str, ...] = ()
     kernel: tuple[int, ...] = ()
-
-    __repr__ = field_repr
 
 
 SOCS = (

@@ -6,7 +6,6 @@ The names of the C struct fields are in ``options``.
 import attrs
 
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, plain_corner
-from htppower.votes.field_repr import field_repr
 
 # No `from __future__ import annotations`: the loader reads the field types, and resolving strings slows the start.
 
@@ -24,8 +23,6 @@ class VoltageRange:
     min: VoltageCorner
     target: VoltageCorner
     max: VoltageCorner
-
-    __repr__ = field_repr
 
     @classmethod
     def at(cls, corner: VoltageCorner) -> "VoltageRange":
@@ -53,8 +50,6 @@ class DcvsV3:
     bus: VoltageRange | None
     core: VoltageRange | None
 
-    __repr__ = field_repr
-
     @property
     def active(self) -> bool:
         """Whether the DSP counts the client as active, which needs a core target other than DISABLE."""
@@ -72,8 +67,6 @@ class ExpandedRange:
     min: ExpandedCorner
     target: ExpandedCorner
     max: ExpandedCorner
-
-    __repr__ = field_repr
 
     @classmethod
     def at(cls, corner: ExpandedCorner) -> "ExpandedRange":
@@ -97,8 +90,6 @@ class DcvsV3Exp:
     core: ExpandedRange | None
     core_perf_mode: ClkPerfMode
     bus_perf_mode: ClkPerfMode
-
-    __repr__ = field_repr
 
     @property
     def active(self) -> bool:
@@ -127,8 +118,6 @@ class HmxV2:
     perf_mode: ClkPerfMode
     pick_default: bool = False
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Ceng:
@@ -144,8 +133,6 @@ class Ceng:
     max: VoltageCorner
     perf_mode: ClkPerfMode
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class CengExp:
@@ -160,8 +147,6 @@ class CengExp:
     target: ExpandedCorner
     max: ExpandedCorner
     perf_mode: ClkPerfMode
-
-    __repr__ = field_repr
 
 
 def as_plain(vote: DcvsV3Exp) -> DcvsV3:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.votes.field_repr import field_repr
 from htppower.votes.options import Option
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ class NativeConfig:
     fields: Mapping[str, int] = attrs.field(converter=_frozen, hash=False)
     symbols: Mapping[str, str] = attrs.field(converter=_frozen, factory=dict, hash=False, eq=False)
     number: int = attrs.field()
-
-    __repr__ = field_repr
 
     @number.default
     def _number_of_option(self) -> int:

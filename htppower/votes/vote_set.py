@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, as_plain
-from htppower.votes.field_repr import field_repr
 from htppower.votes.option import Limits
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS, Option, Votes
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 @attrs.frozen(cache_hash=True, slots=False)
 class VoteSet(Votes):
     """The votes of one setPowerConfig call: the fields of ``Votes``. None means no vote on that option."""
-
-    __repr__ = field_repr
 
     @classmethod
     def of(cls, votes: Mapping[Option, Any]) -> "VoteSet":

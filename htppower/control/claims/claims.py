@@ -147,7 +147,7 @@ class Claims:
         holds, session.holds = session.holds, ()
         for claim in holds:
             self._ended(session, claim, HoldEnd.SESSION_CLOSED)
-        return self._home.reconciler.close(session)
+        return self._home.lifetimes.close(session)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
         """Return a cap that is not set yet; raise the errors of ``VoteController.cap``."""

@@ -7,6 +7,6 @@ A phase that needs votes asks the ``engine``, which runs a step of the ``reconci
 ``caster`` takes the difference from the ledger, and sends it through ``native_calls``. ``tellers`` report the result.
 
 ``meaning`` classifies native codes, ``link`` has the state of the link to the DSP, and ``recovery`` sends lost votes
-again. ``heartbeat`` repeats votes that stay up, to notice a restart. ``home`` has the parts that the sessions of one
-controller share, and ``session_record`` the state of one session.
+again. ``heartbeat`` repeats votes that stay up, to notice a restart. ``lifetimes`` opens and closes sessions. ``home``
+has the parts that the sessions of one controller share, and ``session_record`` the state of one session.
 """

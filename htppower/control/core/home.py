@@ -8,7 +8,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from htppower.control.core.caster import Caster
 from htppower.control.core.heartbeat import Heartbeat
+from htppower.control.core.lifetimes import Lifetimes
 from htppower.control.core.line import Urgency
 from htppower.control.core.reconciler import Reconciler
 from htppower.errors import VoteRejected, without_frames
@@ -42,6 +44,7 @@ class Home:
     Attributes:
         number: the number of the controller on its backend, from 1; the engine sets it.
         reconciler: settles the sessions.
+        lifetimes: opens and closes the sessions.
         heartbeat: repeats the votes that stay up.
     """
 
@@ -65,7 +68,9 @@ class Home:
         self.events = events
         self.calls = calls
         self.raises = raises
-        self.reconciler = Reconciler(self, strict=strict)
+        caster = Caster(calls, engine.recovery, engine.settings, engine.missing, strict=strict)
+        self.reconciler = Reconciler(self, caster)
+        self.lifetimes = Lifetimes(self, caster, self.reconciler)
         self.heartbeat = Heartbeat(self, engine.time, heartbeat_us)
 
     def __str__(self) -> str:

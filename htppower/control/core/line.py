@@ -92,11 +92,6 @@ class Request(_Place):
                 with contextlib.suppress(Exception):
                     self._ended()
 
-    @property
-    def done(self) -> bool:
-        """Whether the step has run."""
-        return self._action is None and not self._running.locked()
-
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until the step has run; return False if that takes longer than the timeout, in real seconds."""
         ended = self._running.acquire(timeout=-1 if timeout_s is None else timeout_s)

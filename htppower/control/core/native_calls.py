@@ -53,7 +53,7 @@ class NativeCalls:
         call = self._under_way
         return () if call is None else (CallUnderWay(*call, lasted_us=self._clock.now_us - call[-1]),)
 
-    def create(self, session: SessionRecord | None, device_id: int, core_id: int) -> int:
+    def create(self, session: SessionRecord, device_id: int, core_id: int) -> int:
         """Create a power config id.
 
         Raises:
@@ -72,7 +72,7 @@ class NativeCalls:
             raise VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=(device_id, core_id))
         return made
 
-    def set(self, session: SessionRecord | None, power_config_id: int, votes: VoteSet) -> None:
+    def set(self, session: SessionRecord, power_config_id: int, votes: VoteSet) -> None:
         """Send votes of an id.
 
         Raises:
@@ -80,7 +80,7 @@ class NativeCalls:
         """
         self.set_settings(session, power_config_id, votes)
         # The DSP has answered. Calls of other kinds do not prove that the link works.
-        self._recovery.worked()
+        self._recovery.link.worked()
 
     def set_settings(self, session: SessionRecord | None, power_config_id: int, settings: VoteSet) -> None:
         """Send settings of the process.

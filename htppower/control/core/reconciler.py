@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.core.caster import Caster
 from htppower.control.core.meaning import Meaning, meaning_of
 from htppower.control.core.state_machine import SessionMachine, Step, desired, next_step
 from htppower.control.core.tellers import tell_degradations, tell_learnt, tell_saves
 from htppower.control.plans.precedence import in_use
 from htppower.errors import VoteRejected, kept, without_frames
-from htppower.events import Cause, ColdStart, ProfileChanged, ReleaseFailed, SessionOpened, State, Trigger
+from htppower.events import Cause, ColdStart, ProfileChanged, ReleaseFailed, State, Trigger
 
 if TYPE_CHECKING:
+    from htppower.control.core.caster import Caster
     from htppower.control.core.home import Home
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.plans import Plan
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 # Settling gives up after this many transitions: a session that needs more would never reach its target.
 MOST_STEPS = 16
-# A step that failed because of a loss, or with an answer that a healthy link may give too, is retried this often at
-# once.
+# If a call of a step fails with one of these meanings, the step is made once more at once.
 _TRIED_AGAIN = (Meaning.LOST, Meaning.SUSPECT)
 _LOWERING_TRIGGERS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER})
 
@@ -37,10 +36,13 @@ class Reconciler:
 
     Args:
         home: the parts that the sessions share.
-        strict: whether an option that the platform lacks is an error.
+        caster: makes the calls of a step.
+
+    Attributes:
+        machine: makes the transitions.
     """
 
-    def __init__(self, home: Home, *, strict: bool) -> None:
+    def __init__(self, home: Home, caster: Caster) -> None:
         engine = home.engine
         self._home = home
         self._registry = home.registry
@@ -49,8 +51,8 @@ class Reconciler:
         self._recovery = engine.recovery
         self._link = engine.recovery.link
         self._settings = engine.settings
-        self._caster = Caster(home.calls, engine.recovery, engine.settings, engine.missing, strict=strict)
-        self._machine = SessionMachine(self._cast, tell_saves)
+        self._caster = caster
+        self.machine = SessionMachine(self._cast, tell_saves)
 
     def settle_for(
         self, session: SessionRecord, cause: Cause, phase: Phase | None, waits: int | None
@@ -66,52 +68,6 @@ class Reconciler:
             session.gate.add_cold_start(wait_us)
             self._events.tell(ColdStart, session, wait_us=wait_us)
         return error
-
-    def open(self, session: SessionRecord) -> None:
-        """Create a session's ids, and register the session. If the link is down, the session opens as UNKNOWN.
-
-        Raises:
-            VoteRejected: an id can't be created although the link is well.
-            SessionClosed: the controller was closed before the session was open.
-        """
-        self._registry.require_open()
-        if session.handle is not None and session.handle() is None:
-            # The call of ``VoteController.session`` was interrupted. Its caller has no session, so none is opened.
-            return
-        # A cap may have been set or lifted since the session was made.
-        chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
-        plan = self._planner.plan(chosen)
-        if plan != session.plan:
-            session.gate.use_plan(plan)
-        session.epoch = self._link.epoch
-        error = None
-        if session.plan.casts:
-            error = self._create_ids(session)
-        self._registry.add(session)
-        self._events.tell(SessionOpened, session, power_config_ids=tuple(session.power_config_ids.values()))
-        tell_degradations(session, ())
-        if not session.plan.casts:
-            session.gate.set_open()
-        elif error is not None:
-            self._machine.lose(session, error, Cause.SESSION_OPENED)
-            self._recovery.note_failure(session)
-        if self._registry.closed:
-            # The controller was closed during the calls. Its close may have run before this session was registered, and
-            # so missed it.
-            self.close(session)
-            self._registry.require_open()
-
-    def _create_ids(self, session: SessionRecord) -> VoteRejected | None:
-        if not self._recovery.may_call():
-            return self._link.error
-        try:
-            self._caster.create_ids(session)
-        except VoteRejected as error:
-            if meaning_of(error) is Meaning.REFUSED:
-                self._caster.give_back(session)
-                raise
-            return without_frames(error)
-        return None
 
     def settle(
         self,
@@ -135,7 +91,7 @@ class Reconciler:
             # The session is being closed, and the step that closes it also lowers it.
             return None
         if session.epoch != self._link.epoch:
-            self._note_loss(session)
+            self.note_loss(session)
         changes = self._update_plan(session, cause, reason)
         raising = session.state is State.RAISED and not session.gate.open
         if only_if_changed and not changes and not raising:
@@ -149,40 +105,6 @@ class Reconciler:
             self._home.heartbeat.wake()
         return error
 
-    def close(self, session: SessionRecord) -> list[VoteRejected]:
-        """Lower a session, end its settings and destroy its ids; return the failures.
-
-        Every step is tried even if an earlier one failed.
-        """
-        failures: list[VoteRejected] = []
-        if session.gone or session.number not in self._registry.sessions:
-            return failures
-        session.gate.close()
-        if session.epoch != self._link.epoch:
-            self._note_loss(session)
-        step = Step(Trigger.LOWER, session.plan.relaxed(after_deinit=session.gate.use().after_deinit))
-        for _ in range(2):
-            lowers = session.state in (State.RAISED, State.UNKNOWN) and session.ledgers and session.plan.casts
-            if not lowers or not self._recovery.may_call():
-                break
-            error = self._machine.make(session, step, Cause.SESSION_CLOSED, None)
-            if error is None:
-                break
-            failures.append(error)
-            if session.epoch != self._link.epoch:
-                self._note_loss(session)
-        if self._registry.learnt is not None:
-            self._registry.learnt.keep(session)
-        not_given_back = self._caster.give_back(session)
-        for number, error in not_given_back:
-            self._events.tell(ReleaseFailed, session, power_config_id=number, error=kept(error))
-            failures.append(error)
-        self._machine.make(session, Step(Trigger.DESTROY), Cause.SESSION_CLOSED, None)
-        self._registry.remove(session)
-        self._recovery.note_known(session)
-        self._home.heartbeat.stop_if_idle()
-        return failures
-
     def cast_again(self, session: SessionRecord) -> None:
         """Repeat the votes of a session for the heartbeat, if it is still raised."""
         if session.state is not State.RAISED or not self._recovery.may_call(session):
@@ -190,7 +112,7 @@ class Reconciler:
         try:
             self._caster.cast_again(session)
         except VoteRejected as error:
-            self._machine.lose(session, without_frames(error), Cause.HEARTBEAT)
+            self.machine.lose(session, without_frames(error), Cause.HEARTBEAT)
             self._recovery.note_failure(session)
             if meaning_of(error) in (*_TRIED_AGAIN, Meaning.BAD_ID):
                 self.settle(session, Cause.LINK_LOST)
@@ -214,7 +136,7 @@ class Reconciler:
             if step.votes is not None and not self._recovery.may_call(session):
                 self._give_up_for_now(session, cause)
                 return session.error or self._link.error
-            error = self._machine.make(session, step, cause, phase)
+            error = self.machine.make(session, step, cause, phase)
             if error is not None:
                 if tried_again or meaning_of(error) not in _TRIED_AGAIN:
                     self._recovery.note_failure(session)
@@ -233,7 +155,7 @@ class Reconciler:
     def _give_up_for_now(self, session: SessionRecord, cause: Cause) -> None:
         """Make the session UNKNOWN without a call; the back-off settles it later."""
         if session.state is not State.UNKNOWN:
-            self._machine.lose(session, None, cause)
+            self.machine.lose(session, None, cause)
         if session not in self._recovery.unknown_sessions:
             self._recovery.note_unknown(session)
         self._recovery.retry_later()
@@ -282,11 +204,11 @@ class Reconciler:
             gate.set_open()
         return step
 
-    def _note_loss(self, session: SessionRecord) -> None:
+    def note_loss(self, session: SessionRecord) -> None:
         """Record that all votes were lost after the votes of a session were sent."""
         session.forget()
         if session.state in (State.RAISED, State.LOWERED):
-            self._machine.lose(session, None, Cause.LINK_LOST)
+            self.machine.lose(session, None, Cause.LINK_LOST)
             self._recovery.note_unknown(session)
         session.epoch = self._link.epoch
 
@@ -311,7 +233,7 @@ class Reconciler:
             tell_saves(session)
             if not plan.casts and session.state is State.RAISED and self._recovery.may_call(session):
                 # The ids are destroyed next. If that fails, votes that are up would stay up, so they are lowered first.
-                self._machine.make(session, Step(Trigger.LOWER, before.relaxed(after_deinit=False)), cause, None)
+                self.machine.make(session, Step(Trigger.LOWER, before.relaxed(after_deinit=False)), cause, None)
             session.gate.use_plan(plan, ends_sustain=True)
             session.history.skip(session.gate.begun)
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)

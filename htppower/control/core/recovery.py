@@ -68,11 +68,6 @@ class Recovery:
         self._renewals = 0
         self._renewed_us = -SAME_LOSS_US
 
-    def worked(self) -> None:
-        """Record that the DSP has answered a call."""
-        if self.link.failures or self.link.state is not LinkState.WELL:
-            self.link.worked()
-
     def failed(self, error: VoteRejected) -> None:
         """Record that a call has failed.
 

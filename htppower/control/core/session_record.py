@@ -11,7 +11,6 @@ from htppower.control.gate.gate import Gate
 from htppower.control.ledger.ledger import NOTHING
 from htppower.errors import kept
 from htppower.events import State
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     import weakref
@@ -64,15 +63,12 @@ class LastError:
     time_us: int
     error: VoteRejected
 
-    __repr__ = field_repr
-
 
 class Stay(NamedTuple):
     """How long a session has been in its state, and was in each state before.
 
     Attributes:
         state: the state.
-
         since_us: when the session entered the state.
         cause: the cause of the transition that led to the state; None before the first transition.
         lasted_us: the total time of all earlier stays, by state. The mapping is never changed.
@@ -147,7 +143,7 @@ class SessionRecord:
     """One session. ``Session`` is its public face.
 
     Args:
-        ring, recall: as in ``Gate``.
+        settle_soon, recall: as in ``Gate``.
 
     Attributes:
         home: the parts that the controller's sessions share.
@@ -204,7 +200,7 @@ class SessionRecord:
         own: Profile,
         plan: Plan,
         time: Time,
-        ring: Callable[[SessionRecord, Cause], None],
+        settle_soon: Callable[[SessionRecord, Cause], None],
         recall: Callable[..., Learner] | None = None,
     ) -> None:
         self.home = home
@@ -221,7 +217,7 @@ class SessionRecord:
         self.holds: tuple[Claim, ...] = ()
         self.decided_by: Claim | None = None
         self.history = History(Stay(State.UNVOTED, time.now_us, None, _NONE_LEFT))
-        self.gate = Gate(self, time, ring, plan, recall)
+        self.gate = Gate(self, time, settle_soon, plan, recall)
         self.handle: weakref.ref[Any] | None = None
         self.tickets: AbstractSet[weakref.ref[Any]] = _NO_TICKETS
 

@@ -8,7 +8,7 @@ lock, read no clock and make no call.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import transitions
@@ -16,7 +16,6 @@ import transitions
 from htppower.control.gate.sustain_timer import NO_DEADLINE
 from htppower.errors import VoteRejected, kept, without_frames
 from htppower.events import Cause, Recovered, State, Transition, Trigger
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +42,6 @@ class Row:
     sources: tuple[State, ...]
     dest: State
     meaning: str
-
-    __repr__ = field_repr
 
 
 MEANINGS = {
@@ -78,7 +75,8 @@ TRANSITIONS = (
 )
 
 
-class Step(NamedTuple):
+@attrs.frozen
+class Step:
     """A transition to be made.
 
     Attributes:

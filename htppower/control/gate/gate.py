@@ -36,9 +36,9 @@ class Gate:
     path would double its cost.
 
     Args:
-        session: the record of the session, which is handed to ``ring``.
+        session: the record of the session, which is handed to ``settle_soon``.
         time: clock and alarms.
-        ring: called with the session and the cause when its votes may have to change.
+        settle_soon: called with the session and the cause when its votes may have to change.
         plan: what the session casts.
         recall: see ``Learning``.
 
@@ -58,8 +58,8 @@ class Gate:
 
     __slots__ = (
         "_recall",
-        "_ring",
         "_session",
+        "_settle_soon",
         "closing",
         "cold_starts",
         "inits",
@@ -78,12 +78,12 @@ class Gate:
         self,
         session: object,
         time: Time,
-        ring: Callable[[Any, Cause], None],
+        settle_soon: Callable[[Any, Cause], None],
         plan: Plan,
         recall: Callable[..., Learner] | None = None,
     ) -> None:
         self._session = session
-        self._ring = ring
+        self._settle_soon = settle_soon
         self._recall = recall
         self.time = time
         self.lock = make_gate_lock()
@@ -355,7 +355,7 @@ class Gate:
             learning, idle = self.learning, not (self.tokens.busy() or self.closing)
             raises = learning is not None and idle and learning.ahead.raise_now(up=self.open)
         if raises:
-            self._ring(self._session, Cause.INFERENCE_EXPECTED)
+            self._settle_soon(self._session, Cause.INFERENCE_EXPECTED)
 
     def __call__(self) -> None:
         """Count phases as ended if their tokens were garbage collected.
@@ -372,7 +372,7 @@ class Gate:
             ended = self.tokens.end_lost_preparations(self._end_preparation)
             must_lower = self.must_lower()
         if must_lower or ended:
-            self._ring(self._session, Cause.INFERENCE_ENDED)
+            self._settle_soon(self._session, Cause.INFERENCE_ENDED)
 
     def rang(self, at_us: int, cause: Cause) -> None:
         """Settle the session: its alarm has rung."""
@@ -380,4 +380,4 @@ class Gate:
             self.sustain.rang(at_us)
             if self.learning is not None and not self.tokens.busy() and self.learning.ahead.expire():
                 cause = Cause.EXPECTED_IN_VAIN
-        self._ring(self._session, cause)
+        self._settle_soon(self._session, cause)

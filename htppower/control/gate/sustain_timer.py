@@ -16,7 +16,7 @@ _NEVER = -1
 NO_DEADLINE = -1
 
 
-class Rung(Protocol):
+class AlarmHandler(Protocol):
     """The method of the gate that the alarm of a sustain time calls."""
 
     def rang(self, at_us: int, cause: Cause) -> None:
@@ -105,7 +105,7 @@ class SustainTimer:
         self.deadline_us = NO_DEADLINE
         self.disarm()
 
-    def arm(self, gate: Rung, cause: Cause) -> bool:
+    def arm(self, gate: AlarmHandler, cause: Cause) -> bool:
         """Make sure that an alarm rings by the deadline; return False if no alarm can be armed."""
         deadline_us = self.deadline_us
         ringing = self.alarm is not None and self.alarm_us <= deadline_us
@@ -116,12 +116,12 @@ class SustainTimer:
         self.covered = self.alarm_us <= self._time.now_us + self.us
         return True
 
-    def set_alarm(self, gate: Rung, at_us: int, cause: Cause) -> bool:
+    def set_alarm(self, gate: AlarmHandler, at_us: int, cause: Cause) -> bool:
         """Replace the alarm; return False if no alarm can be armed."""
         self.disarm()
         self.alarm_us = at_us
         lost = "no timer for %r: its votes are lowered at once"
-        self.alarm = armed_or_logged(self._time, at_us, _Ring(gate, at_us, cause), lost, self._session)
+        self.alarm = armed_or_logged(self._time, at_us, _AlarmAction(gate, at_us, cause), lost, self._session)
         return self.alarm is not None
 
     def disarm(self) -> None:
@@ -143,7 +143,7 @@ class SustainTimer:
         self.until_us = NO_DEADLINE
 
 
-class _Ring:
+class _AlarmAction:
     """The action of an alarm.
 
     A partial of a method would take four times the memory, in each session whose sustain time runs.
@@ -151,7 +151,7 @@ class _Ring:
 
     __slots__ = ("_at_us", "_cause", "_gate")
 
-    def __init__(self, gate: Rung, at_us: int, cause: Cause) -> None:
+    def __init__(self, gate: AlarmHandler, at_us: int, cause: Cause) -> None:
         self._gate = gate
         self._at_us = at_us
         self._cause = cause

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import types
 import weakref
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +29,7 @@ class Token:
     """A token: the phase that holds it is running.
 
     Attributes:
-        home: the list that holds the token when no inference does.
+        idle_list: the list that holds the token when no inference does.
         reference: the weak reference whose callback reports to the gate that the token is gone; only tokens of
             inferences have it. The garbage collector clears it first: a finalizer may still give the token back.
         waited: whether the inference has waited for a call at its begin.
@@ -35,12 +37,12 @@ class Token:
         within: if begins are timed, the INIT and DE-INIT phases that were running when the inference began.
     """
 
-    __slots__ = ("__weakref__", "begun_ns", "home", "reference", "waited", "within")
+    __slots__ = ("__weakref__", "begun_ns", "idle_list", "reference", "waited", "within")
 
     reference: weakref.ref[Token]
 
-    def __init__(self, home: list[Token]) -> None:
-        self.home = home
+    def __init__(self, idle_list: list[Token]) -> None:
+        self.idle_list = idle_list
         self.waited = False
         self.begun_ns = NOT_TIMED
         self.within: Preparing = ()
@@ -126,9 +128,9 @@ class Tokens:
         # twice, since each token is in one list at a time.
         earlier, self.idle = self.idle, []
         for token in live:
-            token.home = self.idle
+            token.idle_list = self.idle
         while (taken := _pop(earlier)) is not None:
-            if taken.home is self.idle:
+            if taken.idle_list is self.idle:
                 self.idle.append(taken)
         return before - self.made
 
@@ -158,7 +160,8 @@ def _pop(tokens: list[Token]) -> Token | None:
         return None
 
 
-class Use(NamedTuple):
+@attrs.frozen
+class Use:
     """How a session is used at one moment.
 
     Attributes:

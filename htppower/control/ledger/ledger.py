@@ -17,7 +17,6 @@ import attrs
 
 from htppower.rules import table as rules
 from htppower.rules.case import Case
-from htppower.votes.field_repr import field_repr
 from htppower.votes.options import BY_CLASS, PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
@@ -43,8 +42,6 @@ class InForce:
     known: VoteSet = NOTHING
     doubtful: VoteSet = NOTHING
     accepted: frozenset[Option] = frozenset()
-
-    __repr__ = field_repr
 
 
 @attrs.frozen(repr=False, eq=False)

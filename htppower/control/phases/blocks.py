@@ -160,7 +160,7 @@ class Inference:
                 # Not ``token.reference()``: CPython 3.11 looks up the slot of such a call each time (2 % of the path).
                 reference = token.reference
                 if reference() is not None:
-                    idle = token.home
+                    idle = token.idle_list
                     if waited := token.waited:
                         token.waited = False
                         gate.unsaved += 1

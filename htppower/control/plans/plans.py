@@ -16,7 +16,6 @@ from htppower.profiles.profile import NO_VOTES, Lowering, Profile, power_states
 from htppower.profiles.sustain import Adaptive
 from htppower.rules import table as rules
 from htppower.rules.case import Case
-from htppower.votes.field_repr import field_repr
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 from htppower.votes.vote_set import first_equal
 
@@ -76,8 +75,6 @@ class Plan:
     @learns.default
     def _(self) -> bool:
         return isinstance(self.after_inference_us, Adaptive) or self.raise_ahead_us > 0 or self.then is not None
-
-    __repr__ = field_repr
 
     def relaxed(self, *, after_deinit: bool) -> VoteSet:
         """Return the votes of a lowering; ``after_deinit``: whether the phase that ended last was a DE-INIT."""

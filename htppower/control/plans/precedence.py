@@ -12,7 +12,6 @@ import attrs
 
 from htppower.profiles.sustain import longest_us
 from htppower.rules import power_order
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +38,6 @@ class Claim:
     reason: str
     since_us: int
     until_us: int | None = None
-
-    __repr__ = field_repr
 
 
 def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:

@@ -15,7 +15,6 @@ from htppower.tools.report.as_text import as_text
 from htppower.tools.report.blocks import Heading, Paragraph, Table
 from htppower.tools.report.layout import WIDTH, wrapped
 from htppower.tools.report.words import counted, duration
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +58,6 @@ class FleetReport:
     settled: Settled
     device: str | None = None
     saved_w: float | None = None
-
-    __repr__ = field_repr
 
     def as_text(self, width: int = WIDTH) -> str:
         """Return the report as text of a width."""

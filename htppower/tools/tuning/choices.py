@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import Adaptive
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +51,6 @@ class Choice:
     cold: int
     calls: int
     raised_us: int
-
-    __repr__ = field_repr
 
     def __str__(self) -> str:
         """Return it in words."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.traces.trace import begin_of, tuned_and_rest, with_longer_gaps
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,8 +49,6 @@ class Holds:
     longer: float | None
     inference_us: int
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Checked:
@@ -66,8 +63,6 @@ class Checked:
     choice: Choice
     loss: float | None
     broken: tuple[Limit, ...]
-
-    __repr__ = field_repr
 
 
 def check(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float) -> Checked | None:

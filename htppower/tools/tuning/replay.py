@@ -18,7 +18,6 @@ from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.control.controller import VoteController
 from htppower.events import State, Transition
 from htppower.testing import VirtualTime
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     import contextlib
@@ -53,8 +52,6 @@ class Replayed:
     raised_us: int
     cold: tuple[int, ...]
     ends_us: tuple[int, ...]
-
-    __repr__ = field_repr
 
     @classmethod
     def worked_out(cls, run: Run, calls: int) -> Replayed:

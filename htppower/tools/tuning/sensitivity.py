@@ -13,7 +13,6 @@ from htppower.tools.tuning.cost.power import Power
 from htppower.tools.tuning.models.costs import timing
 from htppower.tools.tuning.traces.trace import begin_of
 from htppower.tools.tuning.trial import Trial, thinned
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,8 +53,6 @@ class Assumption:
     highest: float
     down: float | None
     up: float | None
-
-    __repr__ = field_repr
 
     @property
     def matters(self) -> bool:

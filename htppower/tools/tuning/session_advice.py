@@ -14,7 +14,6 @@ from htppower.tools.tuning.cost.power import Power
 from htppower.tools.tuning.margin import Found, Wanted, candidates_us, with_margin
 from htppower.tools.tuning.models.costs import break_even_us, timing
 from htppower.tools.tuning.trial import Trial, thinned
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,8 +54,6 @@ class Aim:
     settings: int = 200
     within: float = 0.0
     together: bool = False
-
-    __repr__ = field_repr
 
     @property
     def price_in_cost_w(self) -> float:

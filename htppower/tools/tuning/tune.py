@@ -19,7 +19,6 @@ from htppower.tools.tuning.session_advice import Aim, SessionAdvice, advise, pri
 from htppower.tools.tuning.shared import Together, settle_together
 from htppower.tools.tuning.trial import thinned
 from htppower.tools.tuning.variants import Variant, candidates_beside, variants
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,8 +64,6 @@ class Question:
     verify: int = 0
     within: float = 0.01
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Verified:
@@ -81,8 +78,6 @@ class Verified:
     choice: Choice
     replayed: Replayed
     differences: tuple[str, ...]
-
-    __repr__ = field_repr
 
 
 @attrs.frozen(eq=False)

@@ -10,7 +10,6 @@ from htppower.profiles.loading import load_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES, SYSTEM_SETTINGS
 from htppower.profiles.profile import Lowering, Profile, is_held
 from htppower.rules import table as rules
-from htppower.votes.field_repr import field_repr
 from htppower.votes.options import Option, needing
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ class Variant:
 
     base: Profile
     profile: Profile
-
-    __repr__ = field_repr
 
     @property
     def name(self) -> str:

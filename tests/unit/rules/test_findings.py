@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from support.helpers import ceng, ceng_exp, hmx, hvx
 from support.rule_cases import EXPLICIT, LATENCY, POLLING, on, voting
@@ -51,7 +52,7 @@ def test_the_vendors_validity_table() -> None:
         (Applied.APPLIED, Applied.NONE, True, True),
         (Applied.REMOVED, Applied.REMOVED, None, True),
     ]
-    assert list(HVX_HMX_VALIDITY) == rows
+    assert [attrs.astuple(row) for row in HVX_HMX_VALIDITY] == rows
     assert all(is_valid(hvx_vote, hmx_vote) is valid for hvx_vote, hmx_vote, _, valid in rows)
     assert not is_valid(Applied.REMOVED, Applied.APPLIED)
 

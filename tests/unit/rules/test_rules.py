@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from support.rule_cases import BROKEN, KEPT
 
@@ -96,7 +97,7 @@ def test_a_rule_looks_at_nothing_that_it_does_not_name(rule_id: str, case: Case)
     unneeded: dict[str, Any] = {}
     for need, values in around.items():
         unneeded |= {} if need in rule.needs else values
-    assert check(case._replace(**unneeded), [rule_id]) == check(case, [rule_id])
+    assert check(attrs.evolve(case, **unneeded), [rule_id]) == check(case, [rule_id])
     assert {finding.severity for finding in check(case, [rule_id])} == {rule.severity}
 
 

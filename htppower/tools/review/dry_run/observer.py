@@ -10,7 +10,6 @@ import attrs
 from htppower.backends.whole_lock import whole_lock
 from htppower.events import CallMade, Cause, Event, Phase, SessionOpened, State, Transition, Trigger
 from htppower.tools.review.dry_run.in_force import InForce
-from htppower.votes.field_repr import field_repr
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ class Row:
     in_force: VoteSet
     goes_on: bool = False
 
-    __repr__ = field_repr
-
     @property
     def text(self) -> str:
         """The call in a line: the function, its ids, and the code if it failed."""
@@ -60,8 +57,6 @@ class Span:
     begin_us: int
     end_us: int
 
-    __repr__ = field_repr
-
     @property
     def duration_us(self) -> int:
         """How long it is."""
@@ -75,7 +70,7 @@ class PhaseSpan(Span):
     phase: Phase
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class Window(Span):
     """A time after a phase when votes are up with nothing in flight. A lowering or the next phase ends it."""
 
@@ -87,7 +82,7 @@ class Window(Span):
         return "sustain" if self.after is Phase.INFERENCE else f"after {self.after}"
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class StateSpan(Span):
     """The time in a state."""
 

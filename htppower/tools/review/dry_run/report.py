@@ -12,7 +12,6 @@ from htppower.profiles.profile import is_held
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.report.words import counted, duration
 from htppower.tools.review.sustain_words import sustain_in_words
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,8 +32,6 @@ class Workload:
     inferences: int
     inference_us: int
     gap_us: int
-
-    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -66,8 +63,6 @@ class Report:
     end_us: int
     time_outs_us: tuple[int, ...] = ()
     further_us: tuple[int, ...] = ()
-
-    __repr__ = field_repr
 
     @property
     def time_in_state_us(self) -> dict[State, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from htppower.rules.rule import rules_in
@@ -20,7 +21,7 @@ CATALOGUE = {
     for rule in (
         *FILE_RULES,
         *RULES.values(),
-        *sorted(rules_in(review_rules)),
+        *sorted(rules_in(review_rules), key=attrgetter("id")),
         *SUPPRESSION_RULES,
         *SETTINGS_RULES,
         *PARSER_RULES,

@@ -123,7 +123,7 @@ class ProfileFindings:
         case = profile.case(self._platform)
         if not examined.file.complete:
             # The unreadable part may extend a profile that decides which rules apply.
-            case = case._replace(lineage=())
+            case = attrs.evolve(case, lineage=())
         findings = [*self._broken(case, readable=examined.readable)]
         # A record states what another runtime does, which no review can change.
         recorded = profile.provenance is not None
@@ -161,7 +161,7 @@ class ProfileFindings:
         """Yield the findings of the rules of votes that do not refuse the file."""
         also = () if case.platform is None else _REFUSE_ON_A_PLATFORM
         chosen = rules.ids(lambda rule: (not rule.refuses or rule.id in also) and (readable or not rule.compares))
-        everywhere = rules.check(case._replace(platform=None), also)
+        everywhere = rules.check(attrs.evolve(case, platform=None), also)
         told = {(found.rule, found.message) for found in everywhere}
         yield from (found for found in rules.check(case, chosen) if (found.rule, found.message) not in told)
 

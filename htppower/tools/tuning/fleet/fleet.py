@@ -11,7 +11,6 @@ from htppower.tools.tuning.fleet.chunks import Chunks
 from htppower.tools.tuning.fleet.reading import read_here
 from htppower.tools.tuning.fleet.records import FileGaps, FleetError, Unread
 from htppower.tools.tuning.fleet.results_file import results_file
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,8 +38,6 @@ class Fleet:
     unread: tuple[Unread, ...]
     kept: int = 0
     broken: int = 0
-
-    __repr__ = field_repr
 
 
 def read_fleet(

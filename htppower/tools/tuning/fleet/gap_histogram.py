@@ -11,7 +11,6 @@ import attrs
 import numpy as np
 
 from htppower.tools.tuning.fleet.bins import BINS, EDGES, EDGES_US
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,8 +37,6 @@ class GapHistogram:
 
     counts: tuple[int, ...] = _NOTHING
     sums_us: tuple[int, ...] = _NOTHING
-
-    __repr__ = field_repr
 
     @classmethod
     def of(cls, gaps_us: NDArray[np.int64]) -> GapHistogram:

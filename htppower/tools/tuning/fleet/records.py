@@ -10,7 +10,6 @@ import attrs
 
 from htppower.errors import HtpPowerError
 from htppower.tools.tuning.fleet.gap_histogram import GapHistogram
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from htppower.profiles.sustain import Adaptive
@@ -35,8 +34,6 @@ class TraceFile:
     size: int
     mtime_ns: int
     parts: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
-
-    __repr__ = field_repr
 
     @classmethod
     def at(cls, *parts: str) -> TraceFile:
@@ -66,8 +63,6 @@ class Question:
     form: str | None = None
     folder: str | None = None
 
-    __repr__ = field_repr
-
     def as_json(self) -> dict[str, Any]:
         """Return the question as values for JSON, without the folder, since answers do not depend on it."""
         fields = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
@@ -86,8 +81,6 @@ class Cost:
 
     cost_us: int
     cold_starts: int
-
-    __repr__ = field_repr
 
     def __add__(self, other: Cost) -> Cost:
         """Return the sum of both costs."""
@@ -115,8 +108,6 @@ class FileGaps:
     clairvoyant_us: int
     learnt: tuple[Cost, ...] = ()
     notes: tuple[str, ...] = ()
-
-    __repr__ = field_repr
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as values for JSON."""
@@ -156,8 +147,6 @@ class Unread:
 
     path: str
     why: str
-
-    __repr__ = field_repr
 
 
 @attrs.frozen

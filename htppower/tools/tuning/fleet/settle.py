@@ -18,7 +18,6 @@ from htppower.tools.tuning.fleet.gap_histogram import PPM, GapHistogram, merged
 from htppower.tools.tuning.fleet.records import Cost
 from htppower.tools.tuning.margin import LARGEST_MARGIN
 from htppower.tools.tuning.reserve import LONGER_GAPS
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,8 +45,6 @@ class Candidate:
     sustain: Sustain
     cost: Cost
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Device:
@@ -64,8 +61,6 @@ class Device:
     gaps: int
     cost: Cost
     best: Candidate
-
-    __repr__ = field_repr
 
     @property
     def loss_us(self) -> int:
@@ -111,8 +106,6 @@ class Settled:
     devices: tuple[Device, ...]
     gap_us: int | None = None
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Aim:
@@ -129,8 +122,6 @@ class Aim:
     most_cold_ppm: int | None = None
     most_us: int = LONGEST_SUSTAIN_US
     within: float = 0.0
-
-    __repr__ = field_repr
 
     def most_cold(self, answers: Iterable[FileGaps]) -> int | None:
         """Return how many gaps may end in a cold start; negative if the first inferences alone are too many."""

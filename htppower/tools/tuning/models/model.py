@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import attrs
 
 from htppower.profiles.field_limits import wanted
-from htppower.votes.field_repr import field_repr
 
 # No postponed annotations here: the types of the fields are read at run time, and resolving them would slow the start.
 
@@ -57,8 +56,6 @@ class Quantity:
         default=None, metadata=wanted("if it was measured, how often.", limits=(1, 1_000_000_000), optional=True)
     )
 
-    __repr__ = field_repr
-
     @property
     def assumed(self) -> bool:
         """Whether the value is an assumption, without a measurement or a source."""
@@ -84,8 +81,6 @@ class ProfileSpeed:
     profile: str = attrs.field(metadata=wanted("the name of a profile.", is_name=True))
     speed: Quantity = attrs.field(metadata=_quantity("how fast the same work runs; burst is 1.", _FASTEST))
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Wake:
@@ -102,8 +97,6 @@ class Wake:
     late_us: Quantity = attrs.field(
         metadata=_quantity("how much longer it takes than an inference right after another one, in us.", _LONGEST_US)
     )
-
-    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -179,8 +172,6 @@ class DeviceModel:
     wakes: tuple[Wake, ...] = attrs.field(
         metadata=wanted("the delay of an inference after an idle time with votes up, by sleep latency.", fewest=1)
     )
-
-    __repr__ = field_repr
 
     def quantities(self) -> dict[str, Quantity]:
         """Return every quantity by its name: ``active_w``, ``speeds.balanced``, ``wakes.100``."""

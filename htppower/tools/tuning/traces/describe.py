@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from htppower.tools.tuning.traces.patterns import Bursts, Period, find_bursts, find_period
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +29,6 @@ class Spread:
     p99_us: int
     most_us: int
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Octave:
@@ -41,8 +38,6 @@ class Octave:
     to_us: int
     count: int
     total_us: int
-
-    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -61,8 +56,6 @@ class TimeOut:
     warm: int
     share: float
     idle_us: int
-
-    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -100,8 +93,6 @@ class SessionDescription:
     cold: int | None
     time_outs: tuple[TimeOut, ...]
 
-    __repr__ = field_repr
-
     @property
     def span_us(self) -> int:
         """The time from the first begin to the last end."""
@@ -116,8 +107,6 @@ class TraceDescription:
     format: str
     notes: tuple[str, ...]
     sessions: tuple[SessionDescription, ...]
-
-    __repr__ = field_repr
 
     @property
     def inferences(self) -> int:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.votes.field_repr import field_repr
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -52,8 +50,6 @@ class Bursts:
     inferences: int
     pause_us: int
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Period:
@@ -68,8 +64,6 @@ class Period:
     interval_us: float
     share: float
     jitter_us: float
-
-    __repr__ = field_repr
 
     @property
     def hz(self) -> float:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.votes.field_repr import field_repr
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -34,8 +32,6 @@ class SessionTrace:
     begins_us: NDArray[np.int64]
     ends_us: NDArray[np.int64]
     cold: NDArray[np.bool] | None = None
-
-    __repr__ = field_repr
 
     def busy_us(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return when the session became busy, and when it became idle again; overlapping inferences are merged.
@@ -71,8 +67,6 @@ class Trace:
     format: str
     sessions: tuple[SessionTrace, ...]
     notes: tuple[str, ...] = ()
-
-    __repr__ = field_repr
 
 
 def tuned_and_rest(session: SessionTrace) -> tuple[SessionTrace, SessionTrace | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import attrs
 
 from htppower.errors import HtpPowerError
-from htppower.votes.field_repr import field_repr
 
 # The sleep latencies that the shipped profiles vote for.
 SLEEP_LATENCIES_US = (40, 100, 1000)
@@ -37,8 +36,6 @@ class Settings:
     profile: str = "burst"
     device_id: int = 0
     core_id: int = 0
-
-    __repr__ = field_repr
 
 
 class CalibrationFailed(HtpPowerError):  # noqa: N818 - as VoteRejected: reads as what it is
