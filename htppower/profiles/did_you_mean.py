@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 # No name here, and no file name, is longer; comparing a text of 1 MiB would be slow.
 _LONGEST_WORD = 255
-# A folder may hold thousands of names, and each of them may start a search.
-_MOST_COMPARED = 300
+# All that explain knows has fewer names. A folder may hold thousands, and each of them may start a search.
+_MOST_COMPARED = 500
 _MOST_TOLD = 100
 
 

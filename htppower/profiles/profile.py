@@ -14,6 +14,7 @@ from htppower.rules.case import Case, Stay
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
     from htppower.errors import Finding, KeyPath, Place
@@ -24,6 +25,11 @@ NO_VOTES = VoteSet()
 
 # One second: votes that are up for longer before they are needed are a sustain time, not a raise ahead.
 LONGEST_RAISE_AHEAD_US = 1_000_000
+
+
+def _path(source: str | os.PathLike[str] | None) -> Path | None:
+    # The signatures of the classes show this type; that of ``attrs.converters.optional`` has none.
+    return None if source is None else Path(source)
 
 
 @attrs.frozen
@@ -59,7 +65,7 @@ class PowerState:
     name: str
     summary: str
     votes: VoteSet
-    source: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
+    source: Path | None = attrs.field(default=None, converter=_path)
 
 
 class Lowering(str, enum.Enum):
@@ -142,7 +148,7 @@ class Profile:
     summary: str
     votes: VoteSet
     relax: Relax | None
-    source: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
+    source: Path | None = attrs.field(default=None, converter=_path)
     lineage: tuple[str, ...] = attrs.field()
     origins: dict[KeyPath, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
     provenance: Provenance | None = None

@@ -28,6 +28,8 @@ _WORDS = ("true", "false", "null")
 _LARGEST_EXPONENT = 308
 # An escape; the group is half of a surrogate pair without its other half.
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
+# A quote, or an escape, which may be of a quote.
+_QUOTE = re.compile(r'\\.|"', re.DOTALL)
 _KINDS = {bool: Kind.BOOL, int: Kind.INTEGER, float: Kind.FRACTION, str: Kind.TEXT, type(None): Kind.NULL}
 # Message and hint by the beginning of the decoder's own message, which differs between versions of Python.
 _IN_TEXTS = {
@@ -128,7 +130,7 @@ class _Decoder(json.JSONDecoder):
     def _problem(self, text: str, at: int, said: str) -> NotJson:
         """Return an error of the decoder in words of this package."""
         if said.startswith("Invalid control") and text[at] in "\n\r\0":
-            said = "Unterminated"
+            said, at = "Unterminated", _opening_quote(text, at)
         for start, (message, hint) in _IN_TEXTS.items():
             if said.startswith(start):
                 return NotJson(text.rindex("\\", 0, at + 1) if "\\" in start else at, message, hint)
@@ -156,6 +158,11 @@ def _fraction(said: str) -> float:
     number, _, exponent = said.lower().partition("e")
     is_large = float(exponent or 0) > _LARGEST_EXPONENT + len(number.partition(".")[2])
     return math.inf if is_large else float(said)
+
+
+def _opening_quote(text: str, at: int) -> int:
+    """Return the offset of the quote that begins the text around an offset: the last quote that is not escaped."""
+    return max(found.start() for found in _QUOTE.finditer(text, 0, at) if found[0] == '"')
 
 
 def _unexpected(text: str, at: int, wanted: str) -> NotJson:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,7 +12,7 @@ import yaml
 from support.helpers import corners
 from support.profile_files import SHIPPED, relaxing, write
 
-from htppower import Lowering, PowerState, ProfileError, load_profile, profile_names
+from htppower import Lowering, PowerState, Profile, ProfileError, load_profile, profile_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.profile import power_states
 from htppower.votes.clock_votes import DcvsV3, HmxV2
@@ -202,6 +203,12 @@ def test_a_profile_is_loaded_by_path_like_and_by_path() -> None:
     named = load_profile("burst")
     assert (load_profile(path).votes, load_profile(str(path)).votes) == (named.votes, named.votes)
     assert load_profile(path).source == path
+
+
+@pytest.mark.parametrize("made", [Profile, PowerState])
+def test_a_source_may_be_any_path(made: type[Profile | PowerState]) -> None:
+    """The signature says so, for editors and the API page."""
+    assert inspect.signature(made).parameters["source"].annotation == "str | os.PathLike[str] | None"
 
 
 def test_a_relative_path_like_without_a_slash_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,18 +36,19 @@ def tables(comparison: Comparison) -> Iterator[Block]:
     for effect in Effect:
         rows = [(", ".join(shared.names), *_cells(shared.change)) for shared in comparison.shared(effect)]
         if rows:
-            yield Heading(effect.value.capitalize(), 3)
-            yield Table("What changed", HEAD, rows, "changes")
+            name = effect.value.capitalize()
+            yield Heading(name)
+            yield Table(name, HEAD, rows, "changes")
     for word, names in (("Added", comparison.added), ("Removed", comparison.removed)):
         if names:
-            yield Heading(word, 3)
+            yield Heading(word)
             yield Table(word, ("name", "file"), ((name, shown_path(path)) for name, path in names.items()))
     if comparison.renamed:
-        yield Heading("Renamed", 3)
+        yield Heading("Renamed")
         renamed = ((each.old, each.new, shown_path(each.path)) for each in comparison.renamed)
         yield Table("Renamed", ("old name", "new name", "file"), renamed)
     for addition in comparison.additions:
-        yield Heading(addition.says, 3)
+        yield Heading(addition.says)
         if addition.changes:
             changes = ((each.effect.value, *_cells(each)) for each in addition.changes)
             yield Table(addition.says, ("effect", *HEAD[1:]), changes, "changes")

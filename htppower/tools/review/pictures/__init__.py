@@ -1,1 +1,1 @@
-"""Pictures of a dry run and of the shares of an inference: SVG, a page around it, a trace. Commands print them."""
+"""The picture of a dry run as SVG: lanes of votes over time, strips of settings, marks of calls, and a legend."""

@@ -45,6 +45,7 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         name: begins the ids of the picture, so that a page can hold several.
         head: whether to draw the profile, its summary and the workload at the top.
     """
+    title, says = f"Votes of {timeline.profile} over time", describe(timeline)
     timeline, beside = timeline.begin(_MOST_INFERENCES), [each.begin(_MOST_INFERENCES) for each in beside]
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
     top = _HEAD_PX if head else _MARGIN
@@ -53,8 +54,9 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
     if timeline.left_out:
-        y = legend_top + LINE_PX * len(legend) + 14
-        legend.append(text(_MARGIN, y, MORE.format(_MOST_INFERENCES, timeline.left_out), "faint"))
+        more = MORE.format(_MOST_INFERENCES, timeline.left_out)
+        legend.append(text(_MARGIN, legend_top + LINE_PX * len(legend) + 14, more, "faint"))
+        says += f" Drawn are {more}."
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
     # Later parts are drawn over earlier ones: votes over bands, breaks over what they cut, words over breaks.
     parts = (
@@ -71,7 +73,7 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         *notes,
         *legend,
     )
-    return svg(name, f"Votes of {timeline.profile} over time", describe(timeline), height, parts)
+    return svg(name, title, says, height, parts)
 
 
 def _lanes(
@@ -119,12 +121,11 @@ def _head(timeline: Timeline) -> Iterator[str]:
 
 
 def describe(timeline: Timeline) -> str:
-    """Return the picture in words, for readers who can't see it."""
+    """Return the whole run in words, for readers who can't see the picture."""
     if not timeline.ticks:
         return f"{timeline.setting}. {NO_VOTES}."
     calls = "; ".join(_moments(timeline))
-    more = f" Drawn are {MORE.format(_MOST_INFERENCES, timeline.left_out)}." if timeline.left_out else ""
-    return f"{timeline.setting}. {sum(tick.calls for tick in timeline.ticks)} native calls. {calls}.{more}"
+    return f"{timeline.setting}. {sum(tick.calls for tick in timeline.ticks)} native calls. {calls}."
 
 
 def _moments(timeline: Timeline) -> Iterator[str]:

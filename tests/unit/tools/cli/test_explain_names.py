@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         ("turbo", "did you mean TURBO?"),
         ("QNN_DEVICE_ERROR_INVALID_CONFI", "did you mean QNN_DEVICE_ERROR_INVALID_CONFIG?"),
         ("brust", "did you mean burst?"),
+        ("perf_profle", "did you mean perf_profile?"),
+        ("share_resource", "did you mean share_resources?"),
         ("nothing-like-it", "the profiles are burst, "),
         ("9" * 5000, "the codes are 0, "),
         ("\u00b2", "the profiles are burst, "),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -125,6 +126,16 @@ def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
         assert len(scrolled) == outline.tags.count("figure") + outline.tags.count("table")
         assert all(each.get("tabindex") == "0" and each.get("aria-label") for each in scrolled)
         assert all(each.get("role") == "region" for each in scrolled if each.get("class") == "scroll")
+
+
+def test_the_headings_of_a_page_skip_no_level() -> None:
+    """A reader who goes from heading to heading, or from table to table, finds each by its own name and level."""
+    changes = [attrs.evolve(_change("a", "b"), effect=effect) for effect in Effect]
+    outline = Outline(diff_page(_compared(*changes)))
+    levels = [int(tag[1]) for tag in outline.tags if re.fullmatch("h[1-6]", tag)]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    names = [each.get("aria-label") for _, each in outline.elements if each.get("class") == "scroll"]
+    assert len(names) == len(set(names)) == len(Effect)
 
 
 def test_a_shipped_file_is_named_wherever_it_is_installed() -> None:

@@ -79,6 +79,15 @@ def test_the_description_says_what_it_leaves_out(inferences: int, told: int, lef
     assert [part for part in parts if " more" in part] == ([left_out] if left_out else [])
 
 
+def test_the_description_is_of_the_whole_run() -> None:
+    """A picture of the first 20 of 100 inferences describes all calls, up to DE-INIT, and says what is drawn."""
+    whole = timeline(dry_run("balanced", 100))
+    svg = as_svg(whole)
+    assert describe(whole) in svg
+    assert "208 native calls" in describe(whole)
+    assert "Drawn are the first 20 inferences; 80 more are in the trace" in svg
+
+
 def test_both_colour_schemes_are_in_the_file() -> None:
     """The same file is light or dark with the reader's system."""
     svg = as_svg(timeline(dry_run()))
