@@ -7,8 +7,8 @@ To add an option:
 - If its vote is a struct, write a class in ``clock_votes``.
 - Write its cost in ``_COSTS`` of ``rules.power_order``; if it makes votes higher, also in ``_heat``.
 - Write its rules in a module of ``rules.table``, and name the rule of a platform without it in ``rule_if_missing``.
-- If the library refuses some of its values, say so in ``backends.simulated.answers``, which also lists the versions of
-  the library that the simulation knows.
+- The simulated library accepts it from the version in ``since`` on. Write in ``backends.simulated.answers`` which
+  values are refused, and in ``backends.simulated.clocks`` what it does to the clocks or the process.
 
 Source of numbers and names: QnnHtpPerfInfrastructure.h, SDK 2.48.
 """
