@@ -17,7 +17,7 @@ import attrs
 from htppower.errors import Place
 from htppower.tools.runtimes import aihub
 from htppower.tools.runtimes.brackets import is_template
-from htppower.tools.runtimes.options import OF_SESSIONS, OPTIONS, Option, Takes, Where
+from htppower.tools.runtimes.voting_settings import OF_SESSIONS, OPTIONS, Option, Takes, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
