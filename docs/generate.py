@@ -72,8 +72,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _vote_path() -> str:
-    """Return the stages of a vote's way, for readers who can't see the picture."""
-    return "\n".join(f"1. `{stage.file}`: {stage.does}." for stage in vote_path.stages())
+    """Return every file of a vote's way, after the line of YAML."""
+    line = vote_path.stages()[0]
+    return "\n".join(f"1. `{file}`: {does}." for file, does in ((line.file, line.does), *vote_path.WAY))
 
 
 _PARTS: dict[str, Callable[[], str]] = {

@@ -30,6 +30,26 @@ _LEFT, _BOX_WIDTH, _BOX_HEIGHT = 24, 400, 76
 _TOP, _STEP = 24, 108
 _SIDE_X = _LEFT + _BOX_WIDTH + 28
 _FIELD, _NATIVE, _PROFILE = "sleep_latency_us", "sleepLatency", "burst"
+# Every file of the way, in the order of the calls.
+WAY = (
+    ("profiles/loading.py", "a file becomes a Profile"),
+    ("control/plans/precedence.py", "the profile of the session, of a hold or of a cap is chosen"),
+    ("control/plans/plans.py", "a Profile becomes a Plan"),
+    ("control/phases/blocks.py", "an inference of the host begins"),
+    ("control/gate/gate.py", "the inference may begin at once only if its votes are in force"),
+    ("control/core/home.py", "if not, the session must be settled"),
+    ("control/core/engine.py", "the thread that makes the step is chosen"),
+    ("control/core/line.py", "the step waits until no other thread makes native calls"),
+    ("control/core/reconciler.py", "what should be, and the step to it"),
+    ("control/core/state_machine.py", "the states, and the next transition"),
+    ("control/core/caster.py", "the difference from the ledger"),
+    ("control/ledger/ledger.py", "the votes in force on the id"),
+    ("control/core/native_calls.py", "the call is made, timed and reported as an event"),
+    ("backends/qnn/htp.py", "votes become native structs"),
+    ("votes/native.py", "the fields and numbers of the structs"),
+    ("backends/qnn/abi.py", "the layout of the structs in memory"),
+    ("backends/qnn/device.py", "the loaded library that answers the call"),
+)
 
 
 @attrs.frozen
@@ -69,39 +89,39 @@ def stages() -> tuple[Stage, ...]:
     sent = raised.config("DCVS_V3")
     if sent is None:
         raise ValueError(f"the raise of {_PROFILE} sends no HVX vote")
-    made = (
+    does = dict(WAY)
+    package = Path(htppower.__file__).parent
+    missing = [file for file in does if not (package / file).is_file()]
+    if missing:
+        raise ValueError(f"no {', '.join(missing)} in the package")
+
+    def stage(file: str, vote: str, beside: tuple[str, ...] = ()) -> Stage:
+        return Stage(file, does[file], vote, beside)
+
+    return (
         Stage(f"profiles/{_PROFILE}.yaml", f"line {number}", lines[number - 1].strip()),
-        Stage("profiles/loading.py", "a file becomes a Profile", f"profile.votes.dcvs_v3.{_FIELD} == {value}"),
-        Stage(
+        stage("profiles/loading.py", f"profile.votes.dcvs_v3.{_FIELD} == {value}"),
+        stage(
             "control/plans/plans.py",
-            "a Profile becomes a Plan",
             "plan.raised.dcvs_v3 = the same votes",
             ("left out: votes that", "the platform lacks"),
         ),
-        Stage(
+        stage(
             "control/core/reconciler.py",
-            "what should be, and the step to it",
             "Step(raise, plan.raised)",
             ("inputs: phases, holds,", "caps, timers, restarts"),
         ),
-        Stage(
+        stage(
             "control/core/caster.py",
-            "the difference from the ledger",
             f"DcvsV3({_FIELD}={value}, ...)",
             ("left out: votes in force", "a second call: settings", "of the whole process"),
         ),
-        Stage(
+        stage(
             "backends/qnn/htp.py",
-            "votes become native structs",
             f"setPowerConfig({raised.power_config_id}, [{{{_NATIVE}: {sent.fields[_NATIVE]}, ...}}, ...])",
             ("the vendor's library", "accepts it or gives an error"),
         ),
     )
-    package = Path(htppower.__file__).parent
-    missing = [stage.file for stage in made[1:] if not (package / stage.file).is_file()]
-    if missing:
-        raise ValueError(f"no {', '.join(missing)} in the package")
-    return made
 
 
 def picture() -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import Severity
+from htppower.errors import HtpPowerError, Severity
 from htppower.profiles.fields import CORNER_KEYS, profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_records
 from htppower.profiles.names import own_name
@@ -112,6 +112,9 @@ def nearest(
         runtimes: the runtimes whose modes are considered.
         besides: the votes that the runtime accepts as additional settings, by their fields in ``VoteSet``.
         only: the modes that are considered; empty for all.
+
+    Raises:
+        HtpPowerError: none of the modes has a record.
     """
     found = []
     for runtime in runtimes:
@@ -122,6 +125,12 @@ def nearest(
             expressed = attrs.evolve(record, votes=votes)
             held = is_held(record)
             found.append(Nearest(mode, expressed, held, tuple(lost(profile, expressed, held=held))))
+    if not found:
+        folders = " or ".join(f"profiles/runtimes/{runtime}" for runtime in runtimes)
+        which = f" of a mode among {', '.join(only)}" if only else ""
+        raise HtpPowerError(
+            f"no valid record{which} in {folders}; write a record of each mode there, and check it with htppower lint"
+        )
     return min(found, key=lambda each: _distance(profile, each))
 
 

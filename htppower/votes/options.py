@@ -1,8 +1,14 @@
 """The vote options: the number of each, and its record in a field of ``Votes``, in sending order.
 
-To add an option, write its number and its field here; if its vote is a struct, write a class in ``clock_votes``, too.
-What is about whole vote sets is elsewhere: power costs in ``rules.power_order``, rules in the modules of
-``rules.table``.
+To add an option:
+
+- Write its number and its field here. ``optional=True`` lets the existing files omit the field. ``since`` is the first
+  version of the library that knows it.
+- If its vote is a struct, write a class in ``clock_votes``.
+- Write its cost in ``_COSTS`` of ``rules.power_order``; if it makes votes higher, also in ``_heat``.
+- Write its rules in a module of ``rules.table``, and name the rule of a platform without it in ``rule_if_missing``.
+- The simulated library accepts it from the version in ``since`` on. Write in ``backends.simulated.answers`` which
+  values are refused, and in ``backends.simulated.clocks`` what it does to the clocks or the process.
 
 Source of numbers and names: QnnHtpPerfInfrastructure.h, SDK 2.48.
 """

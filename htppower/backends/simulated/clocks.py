@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
-from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS, Option
+from htppower.votes.options import VOTE_OPTIONS, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -70,11 +70,13 @@ class ProcessSettings:
     adaptive_polling_time_us: int = 0
 
     def after(self, config: NativeConfig) -> ProcessSettings:
-        """Return the settings after a vote; FastRPC ignores a control latency of 0."""
-        option = Option(config.number)
-        if option not in PROCESS_WIDE:
+        """Return the settings after a vote; FastRPC ignores a control latency of 0.
+
+        A vote that the library accepts and whose effect is not simulated changes nothing.
+        """
+        about = VOTE_OPTIONS[Option(config.number)]
+        if about.field not in attrs.fields_dict(ProcessSettings):
             return self
-        about = VOTE_OPTIONS[option]
         value = config.fields[about.member]
         is_vote = value or about.taken_back is not None
         return attrs.evolve(self, **{about.field: value}) if is_vote else self

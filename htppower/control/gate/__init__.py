@@ -2,6 +2,7 @@
 
 May import what ``control`` may; of its rooms: plans, learning and time.
 
-``gate`` lets a phase begin without a call. A running phase holds a token (``tokens``); the ``sustain_timer`` lowers the
-votes of an idle session; ``cold_starts`` counts the inferences that waited for a call.
+``gate`` lets a phase begin without a call. A running phase holds a token (``tokens``). The ``sustain_timer`` knows the
+deadline of an idle session's votes and arms the alarm for it; ``desired`` of ``core.state_machine`` decides whether the
+votes are lowered. ``cold_starts`` counts the inferences that waited for a call.
 """

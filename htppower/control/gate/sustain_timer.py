@@ -48,8 +48,8 @@ class SustainTimer:
     def __init__(self, session: object, time: Time) -> None:
         self._session = session
         self._time = time
-        # Equal to ``ended_ns`` as long as a DE-INIT was the last phase to end: an inference that ends later changes
-        # only ``ended_ns``.
+        # The value that the last DE-INIT gave to ``ended_ns``. While both are equal, that DE-INIT was the last phase to
+        # end: the end of an inference changes only ``ended_ns``.
         self._deinit_ns = _NEVER
         self.ended_ns = self.us = 0
         self.until_us = NO_DEADLINE

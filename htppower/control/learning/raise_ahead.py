@@ -96,7 +96,7 @@ class RaiseAhead:
         self.end(right=False)
         if until_us <= self._timer.deadline_us:
             return False
-        # The lowering counts as late only from this time on.
+        # Otherwise the lowering would count as late since the earlier deadline, although votes were up on purpose.
         self._timer.deadline_us = until_us
         return True
 

@@ -185,7 +185,8 @@ class Inference:
                 token = None
                 self._phases.settle(Cause.INFERENCE_ENDED, quiet=error is not None)
         except HtpPowerError:
-            # This inference has ended, and another thread may have begun it again, with its own token.
+            # The inference has ended, so ``_token`` is not cleared here: another thread may have begun a new inference
+            # with this block, and then it is the token of that inference.
             raise
         except BaseException as interrupt:
             self._token = token = None

@@ -95,8 +95,9 @@ def _settings(path: str) -> dict[str, Any] | None:
     """Return the settings in a file; None if it is a project's file without settings for htppower."""
     try:
         data = read_regular_file(path)
+        # Most projects have no such table, and reading TOML takes some ms.
         if path.endswith(PROJECT_FILE) and b"[tool.htppower" not in data:
-            return None  # as in most projects; reading TOML takes some ms
+            return None
         if len(data) > LARGEST_FILE_BYTES:
             raise ConfigurationError(f"{path}: is larger than {LARGEST_FILE_BYTES} bytes: make it smaller")
         table: Any = _toml(data.decode("utf-8"))

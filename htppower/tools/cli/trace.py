@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # The same as in tuning/traces/read.py, which needs numpy.
 KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = ("s", "ms", "us", "ns")
+# The same as in tools/review/traces/forms.py, which needs numpy.
 _FORMS = ("text", "json", "html", "svg")
 _OPTIONS = (
     option(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from htppower.tools.tuning.limits import Limit
     from htppower.tools.tuning.tune import Tuning
 
+# The same as in tools/review/tuning/forms.py, which needs numpy.
 _FORMS = ("text", "json", "html")
 _LONGEST_US = 3_600_000_000
 _MOST = 100_000

@@ -60,7 +60,7 @@ class Scale:
 
     @classmethod
     def of(cls, values: Iterable[float], spell: Callable[[float], str], *, logarithmic: bool) -> Scale:
-        """Return a scale that holds some values, at least one."""
+        """Return a scale that holds these values; if there is none that it can show, a scale around 1."""
         found = [each for each in values if not logarithmic or each > 0] or [1.0]
         least, most = min(found), max(found)
         if logarithmic:

@@ -23,9 +23,9 @@ from htppower.tools.review.lint.lines import LINE_BREAK, Lines
 from htppower.tools.review.lint.report import LintReport
 from htppower.tools.review.lint.suppressions import Found, apply
 from htppower.tools.runtimes.litert import NUMBERS
-from htppower.tools.runtimes.options import LARGEST_TIME_US, Option, Takes, Where, time_us
 from htppower.tools.runtimes.reading import no_text, said
 from htppower.tools.runtimes.statements import is_unquoted
+from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, Option, Takes, Where, time_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

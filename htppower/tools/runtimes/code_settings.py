@@ -12,8 +12,8 @@ from htppower.tools.runtimes.command_lines import FLAGS, LISTS
 from htppower.tools.runtimes.enumerators import enumerator
 from htppower.tools.runtimes.json_settings import OF_THE_DELEGATE, PREFIXES
 from htppower.tools.runtimes.litert import RUN_TIME_OPTION
-from htppower.tools.runtimes.options import OPTION_PREFIXES, OTHER_OPTIONS, Where
 from htppower.tools.runtimes.tokens import Kind, Token
+from htppower.tools.runtimes.voting_settings import OPTION_PREFIXES, OTHER_OPTIONS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.tools.runtimes.brackets import is_template
-from htppower.tools.runtimes.options import OPTIONS, Where
 from htppower.tools.runtimes.statements import MISTAKEN
+from htppower.tools.runtimes.voting_settings import OPTIONS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from htppower.tools.runtimes.litert import C_MODE
-from htppower.tools.runtimes.options import OPTIONS, Where
+from htppower.tools.runtimes.voting_settings import OPTIONS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from htppower.tools.extensions.json_nodes import Kind, Member
-from htppower.tools.runtimes.options import Where
 from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, is_of
+from htppower.tools.runtimes.voting_settings import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,12 +25,12 @@ from htppower.tools.extensions.inner_files import beside_dialog
 from htppower.tools.extensions.json_text import parse_json
 from htppower.tools.runtimes.json_settings import DIALOG, GENAI, OPTIONS_OBJECT, POLICY, said_by_json
 from htppower.tools.runtimes.litert import CONTROL
-from htppower.tools.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us
 from htppower.tools.runtimes.snpe_reading import PERF_CONFIG, imported, is_perf_config, state_lines
 from htppower.tools.runtimes.snpe_reading import read as read_perf_config
 from htppower.tools.runtimes.statements import Said, Statement, Text, is_none, is_placeholder, is_unquoted
 from htppower.tools.runtimes.structured import said_by_markdown, said_by_notebook, said_by_texts, said_by_yaml
 from htppower.tools.runtimes.text_settings import TooMany, joined, said_by_text
+from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, Takes, Where, time_us
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ import attrs
 from htppower.errors import Place
 from htppower.tools.runtimes import aihub
 from htppower.tools.runtimes.brackets import is_template
-from htppower.tools.runtimes.options import OF_SESSIONS, OPTIONS, Option, Takes, Where
+from htppower.tools.runtimes.voting_settings import OF_SESSIONS, OPTIONS, Option, Takes, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,12 +78,15 @@ _OTHER_PROGRAM = re.compile(
     r"\b(?:python[\d.]*|node|npm|npx|cargo|dotnet|java|go run|uv|poetry)\b|\.(?:py|js|ts|rb|jar)\b"
     r"|^[ \t]*(?:[$>][ \t]+)?[\"']?[\w./\\-]*\w[\"']?(?:[ \t][^=(,:]*)?$"
 )
-# A line may be the whole file, so the program is searched only near its flags.
+# How many characters before a flag are searched for its program: a line may be as long as the file.
 _NEAR = 2000
 
 
 def meant(where: Where, key: str) -> str | None:
-    """Return the key that is read instead of a wrong one: empty if none is; None if the wrong key is not known."""
+    """Return the right key for a wrong one.
+
+    It is empty if no setting does what the wrong key says, and None if the key is no known mistake.
+    """
     found = MISTAKEN.get((where, key))
     if found is not None or (where, key) in OPTIONS or where not in _SPELT_FREELY or key.startswith(_OTHER_KEYS):
         return found

@@ -102,7 +102,10 @@ def _scalar(event: Any) -> Node:
 
 
 def said_by_texts(text: Text, node: Node) -> Iterator[Said]:
-    """Yield the settings in texts of a tree that are command lines, and in lists of a command's words."""
+    """Yield the settings in the command lines of a tree.
+
+    A command line is one text, or a list with a text for each of its words.
+    """
     if node.kind is Kind.TEXT and SPOKEN.search(text.text, node.start, node.end) is not None:
         yield said_by_part(text, node.start, node.end, SHELL)
     for word, value in itertools.pairwise(node.items):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from htppower.tools.runtimes.brackets import grouped, is_template
 from htppower.tools.runtimes.code_settings import CodeReader, placed
 from htppower.tools.runtimes.command_lines import LISTS, SPOKEN, items, of_line, prints
-from htppower.tools.runtimes.options import OPTIONS, OTHER_OPTIONS, Where
 from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, Text, is_of
 from htppower.tools.runtimes.tokens import ANY, SHELL, Kind, Token, language_of, tokens
+from htppower.tools.runtimes.voting_settings import OPTIONS, OTHER_OPTIONS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from support.helpers import corners, hmx, hvx, nothing_set
+from support.helpers import corners, hmx, hvx, native_scalar, nothing_set
 
 from htppower.backends import Effective, SimulatedHtp
+from htppower.backends.simulated.clocks import ProcessSettings
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import VoltageCorner
+from htppower.votes.options import VOTE_OPTIONS, Option
 from htppower.votes.vote_set import VoteSet
 
 AT_REST = Effective(
@@ -299,3 +301,10 @@ def test_devices_and_cores_are_apart(htp: SimulatedHtp, place: tuple[int, int]) 
     vote(htp, VoteSet(hvx(sleep_disable=True, sleep_latency_us=10), hmx()), *place)
     assert htp.effective() == before
     assert htp.effective(*place).core_target == 128
+
+
+def test_an_option_without_a_simulated_effect_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A setting of the process that the library knows, and the simulation does not, changes nothing."""
+    added = attrs.evolve(VOTE_OPTIONS[Option.RPC_POLLING_TIME], field="rpc_added_us")
+    monkeypatch.setattr("htppower.backends.simulated.clocks.VOTE_OPTIONS", {Option.RPC_POLLING_TIME: added})
+    assert ProcessSettings().after(native_scalar("RPC_POLLING_TIME", 7)) == ProcessSettings()

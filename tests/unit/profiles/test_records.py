@@ -8,7 +8,8 @@ import attrs
 import pytest
 from support.shipped import shipped_folder
 
-from htppower import ProfileError, load_profile, profile_names
+from htppower import HtpPowerError, ProfileError, load_profile, profile_names
+from htppower.profiles.expressed import nearest
 from htppower.profiles.loading import load_records, record_names
 from htppower.profiles.names import SHIPPED_PROFILES, own_name
 from htppower.profiles.profile import Provenance, is_held
@@ -156,3 +157,11 @@ def test_a_record_runs(command: Command) -> None:
     assert attrs.evolve(record, name="x").provenance is not None
     ends = command.output("profile", "vendor:burst", "--dry-run")
     assert "MIN_VOLTAGE_CORNER" in ends.split("DE-INIT ended")[1]
+
+
+def test_a_runtime_without_a_record() -> None:
+    """The error names the folder to write the records in."""
+    with pytest.raises(HtpPowerError, match=r"^no valid record in profiles/runtimes/new; write a record of each mode"):
+        nearest(load_profile("burst"), ("new",))
+    with pytest.raises(HtpPowerError, match=r"^no valid record of a mode among fastest in profiles/runtimes/vendor;"):
+        nearest(load_profile("burst"), ("vendor",), only=("fastest",))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.profiles.profile import Profile
 
+# The same as in tools/review/dry_run/forms.py, which a run on the device does not need.
 _FORMS = ("text", "json", "svg", "html", "trace")
 BACKEND = click.Choice(["qnn", "simulated"])
 FOR = Duration(1, 31_536_000_000_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from htppower.tools.report.as_html import as_html
@@ -15,13 +16,12 @@ from htppower.tools.review.advice.described import about, headline, notes, to_do
 from htppower.tools.review.advice.numbers import Numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from htppower.tools.report.blocks import Block
     from htppower.tools.review.advice.advice import Report
     from htppower.tools.review.advice.measurement import Measurement
 
-FORMS = ("text", "json", "html")
 _TITLE = "Power advice"
 _FOOT = "It reads what profilers have measured; nothing was sent to hardware."
 _COLOURS = {Confidence.HIGH: "green", Confidence.MEDIUM: "yellow", Confidence.LOW: "cyan"}
@@ -29,19 +29,31 @@ _COLOURS = {Confidence.HIGH: "green", Confidence.MEDIUM: "yellow", Confidence.LO
 _MOST_DRAWN = {"text": 12, "html": 40}
 
 
-def render(report: Report, form: str, width: int = WIDTH) -> str:
-    """Return the report as one of ``FORMS``; text has this width."""
-    if form == "json":
-        return as_json(report)
-    shown = report.measurements[: _MOST_DRAWN[form]]
-    if form == "text":
-        # The measurements come first, so that the advice is near the prompt.
-        blocks = (*_measured(report, shown), Heading(headline(report)), *_advice(report), *_checked(report, form))
-        return as_text(blocks, width)
+def _text(report: Report, width: int) -> str:
+    # The measurements come first, so that the advice is near the prompt.
+    measured = _measured(report, report.measurements[: _MOST_DRAWN["text"]])
+    return as_text((*measured, Heading(headline(report)), *_advice(report), *_checked(report, "text")), width)
+
+
+def _json(report: Report, _width: int) -> str:
+    return as_json(report)
+
+
+def _html(report: Report, _width: int) -> str:
+    measured = _measured(report, report.measurements[: _MOST_DRAWN["html"]])
     top = (Heading(_TITLE, 1), Paragraph(headline(report)))
-    body = (*_advice(report), *_checked(report, form), Heading("What was measured"), *_measured(report, shown))
+    body = (*_advice(report), *_checked(report, "html"), Heading("What was measured"), *measured)
     sources = ", ".join(dict.fromkeys(each.source for each in report.measurements))
     return as_html((*top, *body), f"{_TITLE}: {sources}", _FOOT)
+
+
+_RENDERERS: Mapping[str, Callable[[Report, int], str]] = MappingProxyType({"text": _text, "json": _json, "html": _html})
+FORMS = tuple(_RENDERERS)
+
+
+def render(report: Report, form: str, width: int = WIDTH) -> str:
+    """Return the report as one of ``FORMS``; text has this width."""
+    return _RENDERERS[form](report, width)
 
 
 def _advice(report: Report) -> Iterator[Block]:

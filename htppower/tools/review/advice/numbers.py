@@ -96,7 +96,10 @@ class Numbers:
 
     @property
     def compute(self) -> Event | None:
-        """The event of the work itself: without waits, or at least without the way to the HTP."""
+        """The event with the time of the computation.
+
+        If it was not measured, the event with the time on the HTP, which includes waits there.
+        """
         return next((event for event in (Event.COMPUTE, Event.ACCELERATOR) if self.has(event)), None)
 
     @functools.cached_property

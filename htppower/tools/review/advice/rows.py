@@ -183,7 +183,7 @@ class Collector:
         return self._series
 
     def _learn(self) -> None:
-        """Learn the order from the rows that wait, and sort them."""
+        """Learn the usual order of events from the buffered rows, and divide these rows into inferences."""
         if self._buffer is None:
             return
         rows, self._buffer = self._buffer, None

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import shown_path
-from htppower.tools.report.as_markdown import as_markdown
+from htppower.tools.report.as_markdown import as_markdown as blocks_as_markdown
 from htppower.tools.report.blocks import Heading, Lines, Paragraph, Table
 from htppower.tools.review.diff.as_text import cause_text, old_text, side_by_side, summary
 from htppower.tools.review.diff.effects import Effect
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 HEAD = ("profile", "when", "field", "old", "new", "where")
 
 
-def as_comment(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
+def as_markdown(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the comparison as Markdown, with the dry runs as text."""
     beside = (Lines(functools.partial(side_by_side, pair)) for pair in runs or ())
-    return as_markdown((Heading("Power profiles", 1), *tables(comparison), *beside))
+    return blocks_as_markdown((Heading("Power profiles", 1), *tables(comparison), *beside))
 
 
 def tables(comparison: Comparison) -> Iterator[Block]:

@@ -58,7 +58,8 @@ def cause_of(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
     if nearer is not None:
         stating = (document for document in nearer if stated(document.tree, at) is not _NOTHING)
         return next((Cause(document.place(at)) for document in stating), Cause(new.place(at)))
-    # The files of both sides are in the same order, as long as neither side extends another file.
+    # Both sides list their files in the order of ``extends``. So they can be compared in pairs, until one side extends
+    # another file than the other side.
     in_order: tuple[KeyPath, ...] = (at, _EXTENDS)
     if isinstance(new, ExtensionSource) and stated(new.tree, at) is _NOTHING:
         # Without the profile custom, the votes of the key custom may still be in the file.

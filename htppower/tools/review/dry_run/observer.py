@@ -1,4 +1,4 @@
-"""Observes a run: its native calls, phases, states and windows."""
+"""Observes a run: its native calls, phases and states, and the times when votes stay up after a phase."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ GLYPHS = {
     "fail": "M-4.5,-4.5H4.5V4.5H-4.5Z",
 }
 _GLYPH_PX = 13
-# Ticks that are nearer than this are together. Up to _MOST_APART ticks are drawn side by side.
+# A tick that is nearer than this to the previous tick is in the same cluster. A cluster of up to _MOST_APART ticks is
+# drawn as ticks side by side, a larger one as one glyph.
 _TICKS_PX = 11
 _MOST_APART = 2
 _SIZE = 11

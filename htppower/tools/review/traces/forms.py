@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from htppower.tools.report.as_html import as_html
@@ -14,7 +15,7 @@ from htppower.tools.review.traces.picture import as_svg
 from htppower.tools.review.traces.words import TIME_OUT_HEADINGS, facts, headline, more_sessions, time_outs, title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from htppower.tools.report.blocks import Block
     from htppower.tools.tuning.traces.describe import SessionDescription, TraceDescription
@@ -27,15 +28,31 @@ _MOST_TOLD = {"text": 12, "html": 40}
 _MOST_ROWS = 14
 
 
+def _text(trace: Trace, described: TraceDescription, width: int) -> str:
+    return as_text(_blocks(trace, described, "text"), width)
+
+
+def _json(_trace: Trace, described: TraceDescription, _width: int) -> str:
+    return as_json(described)
+
+
+def _html(trace: Trace, described: TraceDescription, _width: int) -> str:
+    return as_html(_blocks(trace, described, "html"), f"Trace: {described.source}", _FOOT)
+
+
+def _svg(trace: Trace, described: TraceDescription, _width: int) -> str:
+    return as_svg(trace, described)
+
+
+_RENDERERS: Mapping[str, Callable[[Trace, TraceDescription, int], str]] = MappingProxyType(
+    {"text": _text, "json": _json, "html": _html, "svg": _svg}
+)
+FORMS = tuple(_RENDERERS)
+
+
 def render(trace: Trace, described: TraceDescription, form: str, width: int = WIDTH) -> str:
-    """Return a trace as ``text`` of a width, ``json``, ``html`` or ``svg``."""
-    if form == "json":
-        return as_json(described)
-    if form == "svg":
-        return as_svg(trace, described)
-    if form == "html":
-        return as_html(_blocks(trace, described, form), f"Trace: {described.source}", _FOOT)
-    return as_text(_blocks(trace, described, form), width)
+    """Return a trace as one of ``FORMS``; text has this width."""
+    return _RENDERERS[form](trace, described, width)
 
 
 def _blocks(trace: Trace, described: TraceDescription, form: str) -> Iterator[Block]:

@@ -27,7 +27,8 @@ _STRIP, _BARS, _BELOW_PX, _SESSION_PX = (24.0, 58.0), (106.0, 190.0), 226.0, 242
 # The most sessions to draw. The text shows more.
 MOST_DRAWN = 6
 _COLUMNS = 868
-# The least height of a column that is not idle, and room for the words above the bars.
+# The least height of a column that is not idle, as a part of the strip; and the height of the histogram as a multiple
+# of its highest bar, which leaves room for the words above it.
 _LOWEST, _ABOVE = 0.09, 1.2
 _US = {
     "day": 86_400_000_000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from htppower.tools.report.as_html import as_html
@@ -28,7 +29,7 @@ from htppower.tools.tuning.profile_file import profile_text, tuned_name
 from htppower.tools.tuning.sensitivity import in_words, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from htppower.tools.report.blocks import Block
     from htppower.tools.tuning.tune import Tuned, Tuning
@@ -38,14 +39,26 @@ _FOOT = "Energy is computed from a device model; nothing was measured here."
 _MOST_DRAWN = 12
 
 
+def _text(tuning: Tuning, width: int) -> str:
+    return as_text(_blocks(tuning, "text"), width)
+
+
+def _json(tuning: Tuning, _width: int) -> str:
+    return as_json(tuning)
+
+
+def _html(tuning: Tuning, _width: int) -> str:
+    title = Heading("Tuned from a recording", 1)
+    return as_html((title, *_blocks(tuning, "html")), f"Tuned: {tuning.trace.source}", _FOOT)
+
+
+_RENDERERS: Mapping[str, Callable[[Tuning, int], str]] = MappingProxyType({"text": _text, "json": _json, "html": _html})
+FORMS = tuple(_RENDERERS)
+
+
 def render(tuning: Tuning, form: str, width: int = WIDTH) -> str:
-    """Return the results as ``text`` of a width, ``json`` or ``html``."""
-    if form == "json":
-        return as_json(tuning)
-    if form == "html":
-        title = Heading("Tuned from a recording", 1)
-        return as_html((title, *_blocks(tuning, form)), f"Tuned: {tuning.trace.source}", _FOOT)
-    return as_text(_blocks(tuning, form), width)
+    """Return the results as one of ``FORMS``; text has this width."""
+    return _RENDERERS[form](tuning, width)
 
 
 def _blocks(tuning: Tuning, form: str) -> Iterator[Block]:

@@ -75,11 +75,11 @@ class Timeline:
 
 @attrs.frozen(eq=False)
 class Expectation:
-    """The expectation at a time. A field that is None is not checked.
+    """What a test expects at one time. A field that is None is not checked.
 
     Attributes:
         at: the keys that lead to it in the test file.
-        at_us: the time, from the start of the case, after everything that is due then.
+        at_us: the time since the start of the case. What is due at that time happens before the check.
         state: the session's state.
         votes: the votes in force, by the keys that lead to them below ``votes``.
         calls: the number of native calls since the previous expectation.

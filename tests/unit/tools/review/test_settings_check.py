@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.tools.review.settings_check import check, findings_of
-from htppower.tools.runtimes.options import OPTIONS, Takes, Where
 from htppower.tools.runtimes.reading import said
 from htppower.tools.runtimes.statements import MISTAKEN
+from htppower.tools.runtimes.voting_settings import OPTIONS, Takes, Where
 
 if TYPE_CHECKING:
     from pathlib import Path

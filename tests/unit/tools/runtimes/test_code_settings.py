@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.tools.review.settings_check import findings_of
-from htppower.tools.runtimes.options import Where
 from htppower.tools.runtimes.reading import said
+from htppower.tools.runtimes.voting_settings import Where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

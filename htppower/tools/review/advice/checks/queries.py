@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 # Fewer warm queries are not enough to compare with.
 _WARM_LEAST = 2
-# Queries scatter by this much.
+# A query after a pause counts as slower from this ratio on: equal queries differ by less.
 _SLOWER = 1.2
+# The advised sustain time, in lengths of the pause.
 _MARGIN = 1.2
 _ROUND_UP_US = 100_000
 _LONGEST_SUSTAIN_US = 10_000_000
