@@ -73,6 +73,8 @@ class Phases:
         else:
             client.preparations -= 1
         asked, alone = client.asked, client.unsettled == 1 and not client.busy
+        # A hold whose call has not returned may begin before or after the votes are lowered.
+        before = client.possible(situation.caps)
         still_open = kind == "infer" and client.open_at == asked and not situation.operations
         error = self._specification.call("end", client, leave)
         # If no other call came meanwhile, the votes may stay up for exactly the sustain time from now on.
@@ -81,7 +83,7 @@ class Phases:
         if still_open and client.asked == asked + 1 and situation.must_be_up(client):
             client.open_at = client.asked
         possible = client.possible(situation.caps)
-        if alone and error is None and len(possible) == 1:
+        if alone and error is None and len(possible) == 1 and possible == before:
             client.ended = Ended(kind == "deinit", client.asked, possible[0].profile.name)
             client.met = {possible[0].profile.name}
 
