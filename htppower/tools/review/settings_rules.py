@@ -177,7 +177,7 @@ SETTINGS_RULES = (
         "The dynamic mode is not default: default after any other mode ends the process.",
         _MEASURED,
         Breach.WARNING,
-        why="The provider has no votes to cast for it, and the process ends.",
+        why="The provider has no votes for it, and the process ends.",
         mend="Name a mode that votes, such as low_power_saver.",
         wrong={_RUN: '{"ep.dynamic.qnn_htp_performance_mode": "default"}\n'},
         right={_RUN: '{"ep.dynamic.qnn_htp_performance_mode": "low_power_saver"}\n'},

@@ -73,7 +73,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         stdout: the descriptor of the command's standard output; None for this process's own.
 
     Raises:
-        BackendUnavailable: votes can't be cast here.
+        BackendUnavailable: votes can't be sent here.
         VoteRejected: the profile was not raised, and the command was not run.
         CommandFailed: the command can't be started.
     """
@@ -93,7 +93,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
             until = "until Ctrl-C" if holding.seconds is None else f"for {duration(round(holding.seconds * 1_000_000))}"
             _print_error(f"{holding.profile.name} {until} on {backend_is.library}")
         if not backend_is.hardware:
-            _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
+            _print_error(f"no clock changes: {backend_is.name} has no Hexagon behind it here")
         return _Wait(holding, controller, signals, stdout).run()
 
 

@@ -169,5 +169,5 @@ def _llm_decode(block: Block, arch: int | None) -> Iterator[Wrong]:
     if profile is None or profile.kind is not Kind.TEXT or not profile.value.startswith(LLM_DECODE):
         return
     if arch is not None and arch < _LLM_FROM:
-        said = f"{profile.value} on v{arch}: no raised vote is cast, and the run goes on with the relaxed ones"
+        said = f"{profile.value} on v{arch}: no raised vote is sent, and the run continues with the relaxed votes"
         yield Wrong("EXT-36", profile, said, f"write {profile.value.removeprefix(LLM_DECODE)}")

@@ -67,7 +67,7 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
             continue
         node = member.node
         if key.useful is not None and node.is_number and not key.useful.low <= node.value <= key.useful.high:
-            said = f"{key.name} {node.value} is outside of {key.useful}, and is taken as it is. {key.note}".strip()
+            said = f"{key.name} {node.value} is outside of {key.useful}, and is used unchanged. {key.note}".strip()
             yield Wrong("EXT-32", node, said, f"write a number from {key.useful}")
         if (block.section, key.name) in _DEPRECATED:
             yield Wrong("EXT-51", member, f"{key.name} is deprecated", _DEPRECATED[block.section, key.name])

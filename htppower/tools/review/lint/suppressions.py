@@ -147,7 +147,7 @@ def apply(
             left.append(suppression.found("SUP-3", message, "delete the suppression"))
         elif today > suppression.until:
             message = f"the suppression of {', '.join(suppression.rules)} expired on {suppression.until}"
-            hint = "mend what it was for, or give a new date and reason"
+            hint = "fix the cause of the finding, or give a new date and reason"
             left.append(suppression.found("SUP-2", message, hint))
     return left, lifted
 

@@ -46,11 +46,11 @@ _ADAPTIVE_US = 1_000
 
 _NOT_IN_FORCE = (
     "htppower status          # is the session RAISED, is polling in force?",
-    "htppower doctor          # does the library take the votes?",
+    "htppower doctor          # does the library accept the votes?",
 )
 _MODE_NOT_SET = (
     "htppower settings --check FILE   # does the runtime read its mode?",
-    "htppower doctor                  # does the library take the votes?",
+    "htppower doctor                  # does the library accept the votes?",
 )
 
 
