@@ -90,5 +90,5 @@ def test_a_record_is_what_the_voter_casts(voter: Voter, name: str) -> None:
 
 
 def test_every_profile_of_the_vendors_table_has_a_record() -> None:
-    """There are nine with votes, and two that do not raise."""
+    """The records are of nine profiles with raised votes, and of two that never raise."""
     assert len(NAMES) == 11

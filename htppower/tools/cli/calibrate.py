@@ -178,7 +178,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _refuse_to_lose(options: dict[str, Any], base: DeviceModel, anew: Collection[str]) -> Sort:
-    """Return the sort of the output; refuse if measured values or edits in the existing file would be lost.
+    """Return which ``Sort`` of file the output is; refuse if the existing file would lose measured values or edits.
 
     This runs before the measurement, which takes long. ``anew`` has the names of the values that will be measured.
     """

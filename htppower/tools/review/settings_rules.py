@@ -96,7 +96,7 @@ SETTINGS_RULES = (
             "AI Hub documents upper case for QNN contexts; LiteRT's flags, Genie's policy and MLPerf's settings are "
             "read only in lower case."
         ),
-        mend="Write it as the finding does.",
+        mend="Use the spelling in the finding.",
         wrong={_JOB: 'submit --options "--qnn_options context_htp_performance_mode=balanced"\n'},
         right={_JOB: 'submit --options "--qnn_options context_htp_performance_mode=BALANCED"\n'},
     ),

@@ -81,7 +81,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
     ours = open_descriptors()
     heartbeat_us = round(holding.revote_s * 1_000_000)
-    # These signals are taken already, but Windows tells of a closed console to a handler of its own only.
+    # These signals are taken already, but Windows reports a closed console only to its own kind of handler.
     on_console = os.name == "nt"
     with (
         contextlib.closing(open_backend()) as backend,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 # The prefixes of the fields of the power states that a profile relaxes to: between the phases, after DE-INIT, and
-# further.
+# as the second power state.
 LOWERED = "lowered"
 AFTER_DEINIT = "after_deinit"
 FURTHER = "further"

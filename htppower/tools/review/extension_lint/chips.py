@@ -140,7 +140,7 @@ def _ddr_needs(file: ExtensionFile, core: Block) -> Iterator[str]:
 
 
 def _lacking(block: Block, platform: Platform) -> Iterator[Wrong]:
-    """Yield the keys whose votes the platform lacks, except keys that take such a vote back."""
+    """Yield the keys whose votes the platform lacks, except keys that cancel such a vote."""
     for member in block.node.members:
         field = BESIDE.get(member.key) if block.section is Section.CORE else BLOCKS.get(member.key)
         if block.section is Section.CORE and member.key == "hmxControl":

@@ -77,7 +77,7 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
 
 
 def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
-    """Yield the cores of a device if none of them has a profile. The profile of one is the profile of all."""
+    """Yield the cores of a device if none of them has a profile. A profile of one core applies to all cores."""
     if all(core.get("perf_profile") is None for core in cores):
         for core in cores:
             said = "a core without perf_profile runs high_performance"

@@ -202,7 +202,7 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
     """REV-8: votes stay up for too long."""
     case = profile.case()
     for stay in filter(None, (case.after_init, case.after_inference)):
-        # A longer time than a field takes is an error of its own.
+        # A time above the limit of its field is a separate error.
         if LONGEST_USUAL_SUSTAIN_US < stay.most_us <= LONGEST_SUSTAIN_US:
             at = (*stay.at, "adaptive", "most_us") if stay.is_learnt else stay.at
             up_to = "up to " if stay.is_learnt else ""

@@ -381,7 +381,7 @@ def test_a_folder_that_may_not_be_written_is_told(folder: Path, monkeypatch: pyt
 @POSIX
 @pytest.mark.parametrize("sort", list(Sort))
 def test_a_link_that_is_planted_late_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch, sort: Sort) -> None:
-    """The target of the link stays as it was."""
+    """The target of the link is unchanged."""
     place, replace = folder / "x.yaml", Path.replace
     (folder / "victim").write_text("kept", encoding="utf-8")
 

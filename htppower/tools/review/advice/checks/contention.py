@@ -1,4 +1,4 @@
-"""Waits on the HTP: another graph takes it away, or no number shows the cause."""
+"""Waits on the HTP: another graph interrupts an inference, or no number shows the cause."""
 
 from __future__ import annotations
 
