@@ -1,8 +1,8 @@
 """ONNX Runtime's QNN execution provider: its options, and a session with it.
 
-The provider can vote by itself. If both the provider and the controller vote on the HTP, the higher vote wins, and the
-provider's is never lowered. So a session with a controller refuses the options that make the provider vote. A host that
-leaves voting to the provider gets the options that are nearest to a profile.
+The provider can vote by itself. If both the provider and the controller vote on the HTP, the higher vote is in force,
+and the provider's vote is never lowered. So a session with a controller refuses the options that make the provider
+vote. A host that leaves voting to the provider gets the options that are nearest to a profile.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ RUN_MODE = "qnn.htp_perf_mode"
 RUN_MODE_AFTER = "qnn.htp_perf_mode_post_run"
 RUN_LATENCY = "qnn.rpc_control_latency"
 
-# Each option that makes the provider vote, with the value that does not. Source: the log of onnxruntime-qnn 2.7.0. The
-# votes of a run stay after the run. The dynamic option "default", after any other value, ends the process.
+# Each option that can make the provider vote, with the value that does not. Source: the log of onnxruntime-qnn 2.7.0.
+# Votes that a run option causes stay after the run. The dynamic option "default", set after
+# another value, ends the process.
 _SILENT: Mapping[str, str] = MappingProxyType(
     {
         PERFORMANCE_MODE: "default",
@@ -107,7 +108,7 @@ def provider_options(profile: str | os.PathLike[str] | Profile) -> ProviderOptio
 
 
 class ProviderVotes(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
-    """An option would make the QNN execution provider vote in addition to the controller.
+    """An option was refused: it would make the QNN execution provider vote in addition to the controller.
 
     Attributes:
         options: the refused options with their values.
@@ -123,10 +124,10 @@ class ProviderVotes(HtpPowerError, ValueError):  # noqa: N818 - reads as what it
 
 
 def refuse_votes(options: Mapping[str, Any]) -> None:
-    """Refuse provider options, run options or dynamic options that make the provider vote.
+    """Raise an error if provider options, run options or dynamic options would make the provider vote.
 
     Raises:
-        ProviderVotes: at least one of them does.
+        ProviderVotes: at least one option does.
     """
     given = {name: str(value) for name, value in options.items() if name in _SILENT}
     voting = {name: value for name, value in given.items() if value.lower() != _SILENT[name]}
@@ -135,19 +136,19 @@ def refuse_votes(options: Mapping[str, Any]) -> None:
 
 
 def refuse_votes_of_run(options: RunOptions) -> None:
-    """Refuse run options that make the provider vote.
+    """Raise an error if run options would make the provider vote.
 
     Raises:
-        ProviderVotes: at least one of them does.
+        ProviderVotes: at least one option does.
     """
     refuse_votes(dict(_entries(options.get_run_config_entry, _OF_RUNS)))
 
 
 def refuse_votes_of_session(options: SessionOptions) -> None:
-    """Refuse session options that make the provider vote.
+    """Raise an error if session options would make the provider vote.
 
     Raises:
-        ProviderVotes: at least one of them does.
+        ProviderVotes: at least one option does.
     """
     refuse_votes(dict(_entries(options.get_session_config_entry, _OF_SESSIONS)))
 
@@ -156,7 +157,7 @@ def _entries(get: Any, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for name in names:
         try:
             yield name, get(name)
-        except RuntimeError:  # ONNX Runtime raises it if there is no such entry
+        except RuntimeError:  # ONNX Runtime raises it for a missing entry
             continue
 
 

@@ -201,7 +201,7 @@ def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> Reso
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any], at: KeyPath, replaced: set[KeyPath]) -> dict[str, Any]:
-    """Merge two mappings; other values are replaced and recorded, and so are keys that exclude a new key."""
+    """Merge two mappings. Record the replaced values; a new key also replaces the keys that it excludes."""
     others = {key for keys in ONE_OF if not keys.isdisjoint(over) for key in keys.difference(over)}
     replaced.update((*at, key) for key in others.intersection(base))
     merged = {key: value for key, value in base.items() if key not in others}

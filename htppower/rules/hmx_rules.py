@@ -108,8 +108,8 @@ _DEFAULT = Rule(
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 6",
     why=(
-        "An explicit HMX vote outlives the profile that cast it: a power state without an HMX vote would leave the "
-        "matrix unit up."
+        "An explicit HMX vote stays in force after its profile is lowered: a power state without an HMX vote would "
+        "leave the matrix unit up."
     ),
     mend="There is nothing to mend in a file; in calls of your own, send the HMX default (pick default).",
     said="Nothing in a file can break it: htppower adds the default to votes that leave HMX out.",
@@ -149,7 +149,7 @@ _DESTROYED = Rule(
     "Destroying the id removes every vote on it, HMX included.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 8",
-    why="A destroyed id has no votes, so closing a session takes back all its votes.",
+    why="A destroyed id has no votes, so closing a session removes all its votes.",
     mend="There is nothing to mend.",
     said="Nothing in a file can break it: session.close() destroys the ids.",
     kept_by="closing a session destroys its ids, and the ledger forgets these ids",

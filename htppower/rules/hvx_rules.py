@@ -146,7 +146,7 @@ def _one_form(case: Case) -> Iterator[Finding]:
     Breach.DEGRADES,
     "vendor, DCVS_V3_EXP note 1; measured: 13004",
     why=(
-        "Older architectures do not know expanded corners for HVX. The nearest plain vote is cast instead, which may "
+        "Older architectures do not know expanded corners for HVX. The nearest plain vote is sent instead, which may "
         "be lower."
     ),
     mend="Vote by dcvs_v3 if the profile also runs on older architectures.",
@@ -157,4 +157,4 @@ def _one_form(case: Case) -> Iterator[Finding]:
     fields=(_EXP,),
 )
 def _architecture(case: Case) -> Iterator[Finding]:
-    yield from missing(case, "DCVS-6", "the nearest DCVS_V3 vote is cast")
+    yield from missing(case, "DCVS-6", "the nearest DCVS_V3 vote is sent instead")

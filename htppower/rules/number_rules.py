@@ -126,7 +126,7 @@ def _operating_system(case: Case) -> Iterator[Finding]:
     Breach.NOTE,
     "Hexagon SDK, FastRPC",
     why=(
-        "The latency acts on the whole process, and no value takes an earlier one back: 0 casts no vote. So a latency "
+        "The latency acts on the whole process, and no value cancels an earlier one: 0 is not a vote. So a latency "
         "stays until the process ends."
     ),
     mend="Leave it unset if no remote call has to be fast.",
@@ -249,7 +249,7 @@ def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
     Breach.DEGRADES,
     "vendor, llm_decode profiles of SDK 2.48: from V79 on; measured: 13004 on x86-64",
     why=(
-        "The vendor has the profile for Hexagon V79 on, and the mode for V81 on: on V79 the other votes are cast "
+        "The vendor has the profile for Hexagon V79 on, and the mode for V81 on: on V79 the other votes are sent "
         "without it. Any other profile with the mode is refused there (DDR-1)."
     ),
     mend="Leave it as it is, or set ddr_perf_mode unset in a profile that is only for V79.",

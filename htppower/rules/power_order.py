@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 
-# A corner as an expanded number, and the place of the frequency at that corner: such pairs compare.
+# A corner as an expanded number, and the place of its frequency at that corner. A greater pair is a faster clock.
 _AtCorner = tuple[int, int]
 _NOT_ASKED: _AtCorner = (0, 0)
 CLOCKS = ("bus", "core")

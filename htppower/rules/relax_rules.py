@@ -39,7 +39,7 @@ def _stays(case: Case) -> Iterable[Stay]:
     "SUS-1",
     "A sustain time is 0, or 20000 us or more: a timer can't keep a shorter one under load.",
     Breach.WARNING,
-    "measured: 19 ms late at p99 beside one busy thread",
+    "measured: 19 ms late at p99 next to one busy thread",
     why=(
         "A timer is up to 19 ms late if another thread is busy. After a shorter sustain time the votes are lowered at "
         "a random time, and two runs of the same host differ."
@@ -117,7 +117,7 @@ def _background_lowering(case: Case) -> Iterator[Finding]:
     "SUS-4",
     "A break-even time is 20000 us or more: no timer keeps a shorter time, so 20000 us are used instead.",
     Breach.NOTE,
-    "measured: 19 ms late at p99 beside one busy thread",
+    "measured: 19 ms late at p99 next to one busy thread",
     why=(
         "No timer keeps a timeout between 0 and 20 ms, so a learnt time is 0, or 20 ms or more. To keep the bound on "
         "its cost it is chosen as if the break-even time were 20 ms."

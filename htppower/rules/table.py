@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 _NULL_CLIENT = Rule(
     "ID-1",
-    "No vote is cast on power config id 0, the NULL client.",
+    "No vote is sent on power config id 0, the NULL client.",
     Breach.BY_CONSTRUCTION,
     "header of SDK 2.50: a vote there may override every other setting of the process; measured on x86-64: 13001",
-    why=(
-        "Votes on id 0 belong to no client: they may override all other votes of the process, and are never taken back."
-    ),
+    why=("Votes on id 0 belong to no client: they may override all other votes of the process, and are never removed."),
     mend="There is nothing to mend in a file; in code of your own, create an id and vote on that.",
     said="Nothing in a file can break it: every id is one that the library has given, and 0 is refused.",
     kept_by="if a library returns id 0, createPowerConfigId counts as failed, and no call is made on that id",

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _BEGIN = b"[\n"
 _NEXT = b",\n"
 _END = b"\n]"
-# Larger than the process numbers of profilers, which count from 0 or 1, and than those of a small system.
+# Larger than the process numbers of profilers, which count from 0 or 1, and larger than those on a small system.
 PROCESS = 4_818_000
 
 
 def event(kind: str, name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    """Return an event: ``B`` begins and ``E`` ends a slice, ``X`` is a whole one, ``i`` an instant, ``C`` a counter."""
+    """Return an event: ``B`` begins a slice, ``E`` ends it, ``X`` is a whole one, ``i`` an instant, ``C`` a counter."""
     return {"ph": kind, "name": name, "cat": "htppower", "ts": time_us, "pid": PROCESS, "tid": tid, "args": args}
 
 

@@ -17,14 +17,14 @@ LearnerState: TypeAlias = "Mapping[str, int | list[int]]"
 
 
 class GapCounts:
-    """A histogram of gaps: the count and the sum in each bin. Old gaps fade.
+    """A histogram of gaps: the count and the sum in each bin. Old gaps lose weight.
 
     Args:
         edges_us: the rising edges between the bins. A gap at an edge is in the bin above it.
-        most: all counts are halved at so many gaps.
+        most: all counts are halved when there are this many gaps.
 
     Attributes:
-        counts, sums_us: the gaps in each bin; there is one bin more than there are edges.
+        counts, sums_us: the gaps in each bin; there is one more bin than edges.
         counted: how many gaps all bins hold.
     """
 
@@ -38,7 +38,7 @@ class GapCounts:
         self.counted = 0
 
     def add(self, gaps_us: list[int]) -> None:
-        """Count gaps, which are sorted."""
+        """Count some gaps, which must be sorted."""
         if not gaps_us:
             return
         edges_us, begin, most = self._edges_us, 0, len(gaps_us)

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Adaptive
     from htppower.sustain.base import LearnerState
 
-# The timeouts to choose from, besides 0: four to an octave, from the shortest that a timer keeps to more than an hour.
+# The timeouts to choose from, besides 0: four to an octave, from the shortest time that a timer can keep to more than
+# an hour.
 EDGES_US = tuple(SHORTEST_SUSTAIN_US * (4 + part) << octave >> 2 for octave in range(18) for part in range(4))
-# All counts are halved at so many gaps, or at so many that a hundred of them may be cold starts.
+# All counts are halved when there are this many gaps, or so many that a hundred of them may be cold starts.
 _FEWEST_COUNTED = 256
 _COLD_COUNTED = 100
 MILLION = 1_000_000
@@ -23,8 +24,8 @@ MILLION = 1_000_000
 class Quantile(Learner):
     """Learns a timeout from gaps; see ``Learner``.
 
-    Only ``most_us`` bounds the cost of a gap: the share of cold starts is what counts. So it takes no hint. The timeout
-    comes down only after an inference has waited for a raise.
+    The goal is the share of cold starts, so only ``most_us`` limits the cost of a gap, and hints have no effect. The
+    timeout gets shorter only after an inference has waited for a raise.
     """
 
     __slots__ = ()

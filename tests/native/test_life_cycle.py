@@ -135,7 +135,7 @@ def test_what_can_not_be_freed_does_not_stop_the_rest(
 @pytest.mark.parametrize("at", [4, 8])
 @pytest.mark.parametrize("model", [57, "SM8650"])
 def test_the_soc_model_is_read_at_either_place(standin: Standin, at: int, model: int | str) -> None:
-    """A library reads the model at byte 4 or at byte 8, and both get it."""
+    """A library that reads the model at byte 4 gets it, and so does one that reads it at byte 8."""
     standin.script(f"unionAt {at}")
     backend = QnnHtp(standin.path, model)
     backend.close()
@@ -230,7 +230,7 @@ def test_a_controller_closes_the_library_that_it_opened(standin: Standin, monkey
 
 
 def test_closing_destroys_the_ids_that_are_left(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
-    """Each id is destroyed before the device is freed, even if one fails; after that none takes a vote."""
+    """Each id is destroyed before the device is freed, even if one destroy fails; afterwards no id accepts a vote."""
     backend = QnnHtp(standin.path)
     made = [backend.create_power_config_id(0, 0) for _ in range(3)]
     standin.script("destroyPowerConfigId 2 2 1011 0")

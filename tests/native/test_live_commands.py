@@ -38,7 +38,7 @@ def test_a_command_runs_under_the_profile(standin: Standin, htppower: list[str])
     assert [line.split()[1] for line in output.splitlines()][-2:] == ["createPowerConfigId", "setPowerConfig"]
     assert output.splitlines()[-1].split()[0] == str(standin.sets[0].time_ns)
     assert [line.core_target for line in standin.sets] == [160, 64]
-    # RPC settings act on the process that casts them, which runs no inference.
+    # RPC settings act on the process that sends them, which runs no inference.
     assert not any(line.option(number) for line in standin.sets for number in (2, 3, 6))
     assert_lowered_and_destroyed(standin)
 

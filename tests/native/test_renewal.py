@@ -107,7 +107,7 @@ def test_refused_polling_keeps_the_clocks_from_being_sent(standin: Standin, back
 
 
 def test_a_failed_destroy_has_removed_the_id(standin: Standin, backend: QnnHtp) -> None:
-    """The id takes no vote any more, and a second destroy makes no call."""
+    """The id accepts no vote any more, and a second destroy makes no call."""
     made = backend.create_power_config_id(0, 0)
     standin.restart(answer=CRASHED)
     assert code_of(lambda: backend.destroy_power_config_id(made)) == 13003

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
-    """Without the vendor's log, votes are cast all the same, and a warning reports it."""
+    """Without the vendor's log, votes are still sent, and a warning reports it."""
     standin.script("logCreate 1 1 1002 0")
     backend = QnnHtp(standin.path)
     backend.create_power_config_id(0, 0)

@@ -81,7 +81,7 @@ def _corners(at: Any, numbers: dict[str, int]) -> list[int]:
 def expected(votes: dict[str, Any], power_config_id: int, architecture: int) -> list[tuple[str, dict[str, int]]]:
     """Return the decoded votes that the library must log for a file, on an architecture.
 
-    For votes in expanded corners it logs only their presence. If it has none, the nearest plain vote is cast.
+    For votes in expanded corners it logs only their presence. If it has none, the nearest plain vote is sent.
     """
     dcvs = votes["dcvs_v3"]
     own = {"contextId": power_config_id}

@@ -82,7 +82,7 @@ START = ["init_start", "inference_start"]
     ids=range(13),
 )
 def test_what_is_cast_is_what_import_and_diff_read(voter: Voter, file: dict[str, Any]) -> None:
-    """Keys are read by the words in their names, and the last of several counts; numbers are cast as written."""
+    """Keys are read by the words in their names, and the last of several counts; numbers are sent as written."""
     data = json.dumps(file).encode()
     cast: dict[str, int] = {}
     for call in voter.dialog(data).at("create"):

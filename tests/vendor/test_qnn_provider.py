@@ -145,7 +145,7 @@ def test_run_and_dynamic_options_vote(parts: dict[str, list[str]]) -> None:
 def test_the_provider_votes_for_a_setting_unless_the_check_finds_something(
     parts: dict[str, list[str]], part: str, finds: str, tmp_path: Path
 ) -> None:
-    """A setting with a finding casts no vote, and every other setting casts burst's votes."""
+    """A setting with a finding sends no vote, and every other setting sends burst's votes."""
     kind, _, said = part.partition(" ")
     key, value = said.replace("=", " ").split()
     where = "run_options" if kind == "run" else "provider_options"
@@ -153,7 +153,7 @@ def test_the_provider_votes_for_a_setting_unless_the_check_finds_something(
     file.write_text(json.dumps({where: {key: value, **LOWERED}}), encoding="utf-8")
     assert [finding.rule for finding in check([str(file)]).report.findings] == ([finds] if finds else [])
     log = cast(parts[part])
-    # In the same session, a vote in force is not cast again.
+    # In the same session, a vote in force is not sent again.
     assert log.get("DCVS_V3") == (None if finds else expected(MODES["burst"])["DCVS_V3"])
     assert bool(log) is not bool(finds)
 

@@ -50,7 +50,7 @@ def cast(dialog: Dialog, stage: str) -> list[dict[str, dict[str, int]]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_is_what_the_voter_casts(voter: Voter, name: str) -> None:
-    """The process's settings are cast once, raised votes before a run, relaxed after it, released at the end."""
+    """The process's settings are sent once, raised votes before a run, relaxed after it, released at the end."""
     record = load_profile(f"vendor:{name}")
     assert record.relax is not None
     sustain_us = record.relax.after_inference_us
@@ -90,5 +90,5 @@ def test_a_record_is_what_the_voter_casts(voter: Voter, name: str) -> None:
 
 
 def test_every_profile_of_the_vendors_table_has_a_record() -> None:
-    """There are nine with votes, and two that do not raise."""
+    """The records are of nine profiles with raised votes, and of two that never raise."""
     assert len(NAMES) == 11

@@ -26,7 +26,7 @@ def test_a_process_reads_many_files(reader: Voter) -> None:
 
 
 def test_a_process_holds_many_dialogs(voter: Voter) -> None:
-    """A dialog casts the same votes after other dialogs and files; a refused file and a silent profile cast none."""
+    """A dialog sends the same votes after other dialogs and files; a refused file and a silent profile send none."""
     first = voter.dialog(BURST, tokens=2)
     assert {"create", "free"} <= {call.stage for call in first.calls}
     assert {call.code for call in first.calls} == {first.code} == {0}

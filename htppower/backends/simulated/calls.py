@@ -73,7 +73,7 @@ class Faults:
         self._faults.clear()
 
     def of_next(self, function: str) -> tuple[int, int]:
-        """Count a call, and return its code, 0 for success, and how many votes are applied before a failure."""
+        """Count a call; return its code (0 is success), and how many votes are applied before a failure."""
         self._made[function] += 1
         for fault in self._faults:
             if fault.function == function and self._made[function] in fault.calls:

@@ -1,6 +1,6 @@
 """How a library executes the list of a setPowerConfig: the library for x86-64, and the library for devices.
 
-Both give the same answers to most options (``answers``). They differ in the effect of a list that is refused in part.
+Both give the same answers to most options (``answers``). They differ in the effect of a list with a refused option.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Remembered:
 class DeviceLibrary:
     """The library for devices: it sends settings of the process while it reads the list, and the votes of the id last.
 
-    So a list that is refused in part is neither atomic nor ordered: the settings before the refused option are in
+    So a list with a refused option is neither atomic nor ordered: the settings before the refused option are in
     force, and no vote of the id is.
 
     Attributes:

@@ -27,41 +27,44 @@ _NEVER = -1
 
 
 class SecondState:
-    """Says when the lowered votes of one session relax further. The lock of its gate is held.
+    """Knows when the lowered votes of one session relax to the second power state. The lock of its gate is held.
 
     The time counts from the lowering. If it is learnt, a gap lasts from the lowering to the next raise.
 
     Attributes:
-        learners: learn the time.
+        learners: learn this time.
     """
 
     def __init__(self, learners: Learners) -> None:
         self.learners = learners
-        # The profile in use, and the profile that has lowered the votes.
+        # The profile in use, and the profile that was in use when the votes were lowered.
         self._profile: Profile | None = None
         self._lowered_by: Profile | None = None
-        # When the votes were lowered, and the same if something is to be learnt from it.
+        # When the votes were lowered, and the same time again if something is to be learnt from it.
         self._lowered_us = self._gap_from_us = _NEVER
         self._reached = False
 
     def use_plan(self, plan: Plan) -> None:
-        """Use the time of another plan. Votes lowered by another profile stay until that profile is used again."""
+        """Use the time of another plan.
+
+        Votes that were lowered under another profile stay unchanged until that profile is used again.
+        """
         self._profile = plan.profile
         self.learners.use(plan, None if plan.then is None else plan.then_after_us)
 
     @property
     def due_us(self) -> int | None:
-        """When the votes relax further; None if they are not lowered, have relaxed already, or stay as they are."""
+        """When the votes relax to the second state; None if they are not lowered, have relaxed already, or never do."""
         after_us = self.learners.time_out_us
         if self._reached or after_us is None or self._lowered_us == _NEVER or self._lowered_by != self._profile:
             return None
         return self._lowered_us + after_us
 
     def moved(self, trigger: Trigger, now_us: int, *, after_deinit: bool, begun_us: int | None) -> None:
-        """Note a transition.
+        """Record a transition.
 
-        ``after_deinit``: whether DE-INIT was the last phase. ``begun_us``: when an inference began to wait. If the
-        first raise fails, the votes go up later, but the gap has ended at the begin.
+        ``after_deinit``: whether DE-INIT was the last phase to end. ``begun_us``: when an inference began to wait. If
+        the first raise fails, the votes go up later, but the gap has ended at the begin.
         """
         if trigger is Trigger.LOWER_FURTHER:
             self._reached = True
@@ -76,7 +79,7 @@ class SecondState:
         self._reached = False
 
     def forget_gap(self) -> None:
-        """Learn nothing from the current gap. The votes still relax in time."""
+        """Do not learn from the current gap. The votes still relax at their time."""
         self._gap_from_us = _NEVER
 
 

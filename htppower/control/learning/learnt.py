@@ -40,22 +40,23 @@ LONGEST_WRITE_S = 1.0
 MOST_ENTRIES = 1000
 KIND = "htppower learnt"
 FORMAT = 1
-# An entry takes some 500 bytes. A larger file is not ours: its end is cut off, and the rest is not JSON.
+# An entry takes some 500 bytes. A larger file was not written by this code. Only its beginning is read, which is then
+# invalid JSON.
 _MOST_BYTES = 16 * 1024 * 1024
-# The kind stands near the beginning.
+# The kind of a file must be named within this many bytes.
 _ENOUGH_TO_TELL = 4096
 
 
 @attrs.frozen
 class Entry:
-    """The knowledge of one owner's sessions with one profile.
+    """What the sessions of one owner have learnt with one profile.
 
     Attributes:
         owner: the owner.
         profile: the name of the profile.
-        further: whether this is the time until lowered votes relax further, and not the sustain time.
-        sustain: how the time is learnt. The state is of no use for other values.
-        state: what the learner knows.
+        further: whether this is the time until the second power state, and not the sustain time.
+        sustain: how the profile lets the time be learnt. If the profile changes this, the state can't be used any more.
+        state: the state of the learner.
     """
 
     owner: str
@@ -76,11 +77,11 @@ class Entry:
 
 
 def read_or_put_aside(path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a file. If it is damaged, or of a later version, it is renamed, and the log tells.
+    """Return the entries of a file. If it is damaged, or of a later version, it is renamed, and the log reports this.
 
     Raises:
         OSError: the file can't be read, or its folder is missing.
-        ValueError: the file holds something else.
+        ValueError: the file has other contents.
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "its folder is missing: make that first", str(path))
@@ -96,7 +97,7 @@ def read_or_put_aside(path: Path) -> tuple[Entry, ...]:
         return tuple(map(_entry, document["entries"]))
     except (TypeError, ValueError, LookupError, RecursionError) as error:
         aside = path.replace(f"{path}.bad")
-        _LOGGER.warning("%s is not used, and is now %s: %s; sessions learn anew", path, aside, error)
+        _LOGGER.warning("%s is not used, and is now %s: %s; sessions begin without learnt times", path, aside, error)
         return ()
 
 
@@ -104,7 +105,7 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
     """Replace the file.
 
     Raises:
-        OSError: it can't be written; the old file is left as it was.
+        OSError: the file can't be written; the old file is unchanged.
     """
     document = {
         "format": FORMAT,
@@ -112,15 +113,15 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
         "htppower": __version__,
         "entries": [attrs.asdict(each, recurse=False) | {"sustain": attrs.asdict(each.sustain)} for each in entries],
     }
-    # Robots and cars lose their power without notice.
+    # The data must reach the disk, since robots and cars may lose their power at any time.
     put_in_place(path, f"{json.dumps(document, separators=(',', ':'))}\n".encode("ascii"), lasting=True).close()
 
 
 def _entry(entry: Any) -> Entry:
-    """Return an entry.
+    """Return the entry that a JSON object describes.
 
     Raises:
-        TypeError, ValueError, LookupError: no learner can go on with it.
+        TypeError, ValueError, LookupError: no learner can continue with it.
     """
     owner, profile, further = entry["owner"], entry["profile"], entry["further"]
     sustain = Adaptive(**entry["sustain"])

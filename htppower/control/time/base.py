@@ -52,7 +52,7 @@ def armed_or_none(time: Time, at_us: int, action: Callable[[], None], purpose: s
     """Arm an optional alarm; return a value for ``Time.cancel``, or None if no thread can be started.
 
     A failure is logged with the ``purpose`` of the alarm. It is not logged at the very end of a process, when no thread
-    can be started and all parts are closed soon.
+    can be started, but all parts are closed soon anyway.
     """
     try:
         return time.call_at(at_us, action)
@@ -79,7 +79,7 @@ class SingleAlarm:
 
     Args:
         time: clock and alarms.
-        purpose: the purpose of the alarm, for the log if it can't be armed.
+        purpose: what the alarm is for; shown in the log if it can't be armed.
         action: called when the alarm rings.
     """
 
@@ -98,7 +98,7 @@ class SingleAlarm:
         return self._alarm is not None
 
     def arm(self, at_us: int) -> None:
-        """Arm the alarm, unless it rings earlier already."""
+        """Arm the alarm, unless it is armed for an earlier time."""
         if self._alarm is not None:
             if self.at_us <= at_us:
                 return

@@ -56,7 +56,7 @@ _ID = WholeNumber(0, 2**32 - 1)
 @click.command(name="calibrate", cls=Command, example="htppower calibrate -o phone.yaml --run host:infer")
 @option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), group=OUTPUT, help="Write the model here.")
 @force_option()
-@option("--dry-run", is_flag=True, group=WHAT, help="Print what would be measured, and cast no votes.")
+@option("--dry-run", is_flag=True, group=WHAT, help="Print what would be measured, and send no votes.")
 @option(
     "--device",
     metavar="NAME|FILE",
@@ -119,7 +119,7 @@ _ID = WholeNumber(0, 2**32 - 1)
     group=WHAT,
     help="Read the rail for this long each time.",
 )
-@option("--backend", type=click.Choice(["qnn", "simulated"]), group=DEVICE, help="Vote on this.  [default: qnn]")
+@option("--backend", type=click.Choice(["qnn", "simulated"]), group=DEVICE, help="Use this backend.  [default: qnn]")
 @library_option()
 @soc_option("The SoC, by name, part or model number, if the library does not report it.")
 @option("--device-id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
@@ -131,7 +131,7 @@ def command(**options: Any) -> None:
     sleep latencies and if it has to raise; what polling saves; how fast profiles are; with a power rail, the power at
     work, raised, relaxed and released. A value that is not measured is kept from --device, and marked so.
 
-    At the end, even after a failure, the votes are taken back. FILE is written whole or not at all. To add to earlier
+    At the end, even after a failure, the votes are reset. FILE is written whole or not at all. To add to earlier
     measurements, name the same file twice: --device ./phone.yaml -o phone.yaml.
 
     Exit code 0: measured; 2: it failed.
@@ -178,7 +178,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _refuse_to_lose(options: dict[str, Any], base: DeviceModel, anew: Collection[str]) -> Sort:
-    """Return the sort of the output; refuse if measured values or edits in the existing file would be lost.
+    """Return which ``Sort`` of file the output is; refuse if the existing file would lose measured values or edits.
 
     This runs before the measurement, which takes long. ``anew`` has the names of the values that will be measured.
     """
@@ -242,10 +242,10 @@ def _plan_text(steps: Sequence[Step]) -> str:
         filled = f", and as many as fit in {rough_duration(step.works_us)}" if step.works_us else ""
         lines.append(f"{place}. {step.does}")
         lines.append(f"   measures {', '.join(step.names)}")
-        lines.append(f"   takes {step.inferences} inferences{filled}; {rough_duration(step.waits_us)} besides")
+        lines.append(f"   takes {step.inferences} inferences{filled}; in addition {rough_duration(step.waits_us)}")
     total_us = sum(step.waits_us + step.works_us for step in steps)
     return "\n".join(
-        (*lines, f"In all {rough_duration(total_us)} besides calls and counted inferences. Nothing was voted.")
+        (*lines, f"In all {rough_duration(total_us)}, without calls and counted inferences. No vote was sent.")
     )
 
 

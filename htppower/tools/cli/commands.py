@@ -30,10 +30,10 @@ SECTIONS = {
     "Run under a profile": {
         "profile": Entry(
             "htppower.tools.cli.profile.command",
-            "Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.",
+            "Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it sends.",
         ),
         "status": Entry("htppower.tools.cli.status.command", "Show the votes of hosts, since when and why."),
-        "doctor": Entry("htppower.tools.cli.doctor", "Check whether votes can be cast here, and what to do if not."),
+        "doctor": Entry("htppower.tools.cli.doctor", "Check whether votes can be sent here, and what to do if not."),
     },
     "Review profiles": {
         "lint": Entry(

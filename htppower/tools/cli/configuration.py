@@ -162,5 +162,5 @@ def _checked(path: str, name: str, key: _Key, value: Any) -> Any:
     for said, folder in zip(value, folders, strict=True):
         if not os.path.isdir(folder):
             what = f"{_spelled(said)}, which is not a folder"
-            raise ConfigurationError(f"{path}: {name} has {what}: make it, or mend the path")
+            raise ConfigurationError(f"{path}: {name} has {what}: make it, or correct the path")
     return folders

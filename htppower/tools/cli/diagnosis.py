@@ -42,14 +42,14 @@ _SEPARATOR = ";"
 # The SDK keeps the skels in these folders, relative to the library.
 _BESIDE = ("", "../hexagon-v{arch}/unsigned", "../../hexagon-v{arch}/unsigned")
 _NEEDS_QUOTES = frozenset('"$`\\')
-# One vote of each option that asks for nothing: the value that takes a vote back, or a control latency of 0, which
-# casts no vote.
+# One vote of each option that asks for nothing: the value that cancels a vote, or a control latency of 0, which
+# is not a vote.
 HARMLESS = {option: 0 if about.taken_back is None else about.taken_back for option, about in VOTE_OPTIONS.items()}
 VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *SKEL_VARIABLES)
 # The kernel's number of the chip.
 _SOC_ID = "/sys/devices/soc0/soc_id"
 
-_ON_A_DEVICE = "run it on a Snapdragon device: here votes are accepted, but move no clock"
+_ON_A_DEVICE = "run it on a Snapdragon device: here votes are accepted, but no clock changes"
 
 
 @attrs.frozen
@@ -175,7 +175,7 @@ class Diagnosis:
 
 
 def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str]) -> Diagnosis:
-    """Open the library, cast a harmless vote of each kind, and close it."""
+    """Open the library, send a harmless vote of each kind, and close it."""
     environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
     try:
         backend = QnnHtp(library, soc_model)

@@ -194,4 +194,4 @@ def _refuse_empty(paths: tuple[str, ...], *sides: Side) -> None:
     """
     if not any(side.profiles or side.states or side.extensions for side in sides):
         hint = "name the folder of the profiles"
-        raise ProfileError(Finding.of_file(path, "FILE-1", "no profile there, then or now", hint) for path in paths)
+        raise ProfileError(Finding.of_file(path, "FILE-1", "no profile on either side", hint) for path in paths)

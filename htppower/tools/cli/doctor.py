@@ -1,4 +1,4 @@
-"""``htppower doctor``: whether votes can be cast here, and what to do if not."""
+"""``htppower doctor``: whether votes can be sent here, and what to do if not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 NOT_USABLE = 1
 # A client that can override all votes from here. The votes of other clients can't be seen.
-_NULL_CLIENT = "the NULL client: a vote on it may override every other setting of the process; none is cast here (ID-1)"
+_NULL_CLIENT = "the NULL client: a vote on it may override every other setting of the process; none is sent here (ID-1)"
 _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 
 
@@ -35,11 +35,11 @@ _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 @soc_option("Make the device for this SoC; leave it out on a device.")
 @folders_option("Also check the profiles in this folder; may be repeated.")
 def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...]) -> None:
-    """Check whether votes can be cast here, and what to do if not.
+    """Check whether votes can be sent here, and what to do if not.
 
     It shows which library is used, its platform, which votes it accepts, and which profiles degrade.
 
-    Harmless votes of every kind are cast, and taken back. The exit code is 0 if votes are accepted, 1 if
+    Harmless votes of every kind are sent, and reset. The exit code is 0 if votes are accepted, 1 if
     they are not.
     """
     with kept_off_stdout():
@@ -110,7 +110,7 @@ def _rows_of_platform(description: Description) -> Iterator[tuple[str, str]]:
             f"signed process domains: {signed}"
         )
         yield f"device {device.device_id}", text
-    yield "hardware", "yes" if description.hardware else "no: votes are accepted, and move no clock"
+    yield "hardware", "yes" if description.hardware else "no: votes are accepted, but no clock changes"
 
 
 def _tried(diagnosis: Diagnosis) -> tuple[Step, ...]:

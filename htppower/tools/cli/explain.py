@@ -39,7 +39,7 @@ DEFAULT = "default"
 ANY_PROFILE = "burst"
 # The kinds whose names may have several meanings.
 _SEVERAL = ("corner", "key")
-# The native fields of the option that can't be taken back.
+# The native fields of the option whose votes can't be cancelled.
 LATENCY = ("rpcControlLatencyConfig",)
 
 
@@ -260,9 +260,9 @@ def _parts(explained: Explained) -> Iterator[tuple[str, str]]:
         for number, line in enumerate(_native(explained, explained.native)):
             yield "" if number else "native", line
     elif explained.meaning.native == LATENCY:
-        yield "native", "none: unset casts no vote here, and nothing takes an earlier one back (RPC-5)"
+        yield "native", "none: unset sends no vote here, and nothing cancels an earlier vote (RPC-5)"
     elif explained.meaning.native:
-        yield "native", "none: unset casts no vote here, and htppower takes an earlier one back"
+        yield "native", "none: unset sends no vote here, and htppower cancels an earlier vote"
     else:
         yield "native", "none: it is not a vote"
     for rule in explained.meaning.rules:

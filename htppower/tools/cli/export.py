@@ -44,7 +44,9 @@ _FORMATS = ("extensions",)
 @soc_option("The SoC, by name, part or model number.", WHAT)
 @option("--core", type=WholeNumber(0, _MOST_CORES), default=0, group=WHAT, help="The core.  [default: 0]")
 @option("--strict", is_flag=True, group=WHAT, help="Refuse a profile that the file can't express in full.")
-@option("--notes", is_flag=True, group=WHAT, help="Also report losses without effect; they never count.")
+@option(
+    "--notes", is_flag=True, group=WHAT, help="Also report losses without effect; they do not change the exit code."
+)
 @folders_option("Also look for profiles in this folder; may be repeated.")
 @option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), group=OUTPUT, help="Write this file.")
 @option(

@@ -47,7 +47,7 @@ def misfit(path: str, forms: Sequence[str]) -> str:
     if suffix not in _FORMS_OF or form_of(path, forms):
         return ""
     if not _FORMS_OF[suffix]:
-        return f"{path} ends in {suffix}, as no report does"
+        return f"{path} ends in {suffix}, which no report has"
     has = f"the form is {forms[0]}" if len(forms) == 1 else f"the forms are {', '.join(forms)}"
     return f"{path} ends in {suffix}, but {has}"
 

@@ -42,10 +42,8 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @output_options(FORMS)
-@option("--strict/--no-strict", default=False, group=WHAT, help="Let warnings count, too.")
-@option(
-    "--fix", is_flag=True, group=WHAT, help="Mend faults that have only one right mend, before the files are linted."
-)
+@option("--strict/--no-strict", default=False, group=WHAT, help="Exit with 1 for warnings, too.")
+@option("--fix", is_flag=True, group=WHAT, help="Before linting, fix the faults that have only one right fix.")
 @option(
     "--diff",
     "shows",
@@ -56,7 +54,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 @option(
     "--statistics", is_flag=True, group=OUTPUT, help="Print the count of findings of each rule instead of the findings."
 )
-@option("--notes", is_flag=True, group=WHAT, help="Also report notes; they never count.")
+@option("--notes", is_flag=True, group=WHAT, help="Also report notes; they do not change the exit code.")
 @option(
     "--exclude",
     metavar="PATTERN",
@@ -65,14 +63,14 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
     help="Leave out files and folders that match this, such as drafts or old_*.yaml; may be repeated.",
 )
 @folders_option("Also look for names in this folder; may be repeated.")
-@soc_option("Also check what this SoC lacks, by name, part or model number.")
-@arch_option("Also check what a Hexagon architecture such as V75 lacks.")
+@soc_option("Also report votes that this SoC lacks; by name, part or model number.")
+@arch_option("Also report votes that a Hexagon architecture such as V75 lacks.")
 @option(
     "--platform",
     "system",
     type=click.Choice(SYSTEMS),
     group=DEVICE,
-    help="Also check what this operating system lacks.",
+    help="Also report votes that this operating system lacks.",
 )
 @option(
     "--prepared",
@@ -86,7 +84,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
     envvar="HTPPOWER_HELP_URI",
     show_envvar=True,
     group=OUTPUT,
-    help="Name this page of your documentation in SARIF for each rule; {rule} in it stands for the id.",
+    help="Name this page of your documentation in SARIF for each rule; {rule} in it is replaced by the rule's id.",
 )
 def command(
     paths: tuple[str, ...],
@@ -140,7 +138,7 @@ def command(
     if statistics and form not in ("text", "json"):
         raise click.UsageError(f"--statistics is not in the format {form}; choose text or json")
     if (fix or shows) and texts:
-        raise click.UsageError("--fix and --diff mend files, and the standard input is not a file")
+        raise click.UsageError("--fix and --diff change files, and the standard input is not a file")
     if shows:
         _show_mends(run)
         return

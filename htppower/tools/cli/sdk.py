@@ -45,7 +45,7 @@ class _Sdk(click.ParamType):  # type: ignore[type-arg] # generic in newer versio
         if table is None:
             last, today = (".".join(map(str, each)) for each in (known[-1], _TODAYS))
             self.fail(
-                f"the table of SDK {value} is unknown: known are one up to {last}, and the present one from {today} on",
+                f"the table of SDK {value} is unknown: name a version up to {last}, or from {today} on",
                 param,
                 ctx,
             )

@@ -55,7 +55,7 @@ _PASTE = ""
     help=f"Make only texts in this language: {', '.join(LANGUAGES)}.",
 )
 @option("--check", is_flag=True, group=WHAT, help="Check settings in files instead of making some.")
-@option("--strict", is_flag=True, group=WHAT, help="With --check: let warnings count, too.")
+@option("--strict", is_flag=True, group=WHAT, help="With --check: exit with 1 for warnings, too.")
 @format_option(FORMS)
 @option(
     "-o",

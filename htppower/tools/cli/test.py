@@ -1,4 +1,4 @@
-"""``htppower test``: whether profiles cast the votes that their tests expect."""
+"""``htppower test``: whether profiles send the votes that their tests expect."""
 
 from __future__ import annotations
 

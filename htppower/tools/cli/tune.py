@@ -80,7 +80,7 @@ _MOST_WITHIN = 20
     default="10s",
     show_default=True,
     group=WHAT,
-    help="Try no longer sustain time.",
+    help="Try no sustain time longer than this.",
 )
 @option(
     "--within",
@@ -88,8 +88,9 @@ _MOST_WITHIN = 20
     default="1%",
     show_default=True,
     group=WHAT,
-    help="Of the choices that cost up to this much more than the least, advise the one furthest from a cliff, and keep "
-    "a reserve to the limits; 0% advises the least cost itself, without a reserve or a check on the last third.",
+    help="Among the choices that cost up to this much more than the least, advise the one that stays right under the "
+    "largest change of the gaps, with a reserve to the limits; 0% advises the least cost itself, without a reserve or "
+    "a check on the last third.",
 )
 @option(
     "--settings",

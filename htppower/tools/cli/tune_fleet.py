@@ -122,7 +122,7 @@ def run_fleet(ctx: click.Context, limits: Sequence[Limit], options: dict[str, An
 
     profile = load_profile(names[0] if names else _DEFAULT_PROFILE, folders=options["folders"])
     if profile.relax is None:
-        raise click.UsageError(f"{profile.name} casts no votes, so nothing stays up; name another --profile")
+        raise click.UsageError(f"{profile.name} sends no votes, so nothing stays up; name another --profile")
     model = load_device_model(options["device"], options["folders"])
     document = ""
 
@@ -283,5 +283,5 @@ def _said_where_it_is_kept(results: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if results is not None:
-            _tell(f"the traces read so far are kept in {results}: the same command goes on from there")
+            _tell(f"the traces read so far are kept in {results}: the same command continues from there")
         raise

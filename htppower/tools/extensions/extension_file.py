@@ -53,7 +53,7 @@ class Remark(NamedTuple):
 
     Attributes:
         place: its place in the file.
-        says: the setting, and what became of it.
+        says: the setting, and what happened to it.
     """
 
     place: Place
@@ -217,7 +217,7 @@ def inner_blocks(file: ExtensionFile) -> tuple[Block, ...]:
 
 
 def as_inner(file: ExtensionFile) -> ExtensionFile:
-    """Return a file as Genie reads it: Genie takes an outer file for an inner one, too."""
+    """Return a file as Genie reads it: Genie reads an outer file as an inner file, too."""
     return attrs.evolve(file, kind=FileKind.INNER, blocks=inner_blocks(file))
 
 

@@ -86,7 +86,7 @@ def device_settings(soc: Soc | None) -> dict[str, Any]:
 
 
 def _beside(votes: VoteSet) -> dict[str, Any]:
-    """Return the other keys of the core, with a latency always: without one the voter votes 100 us; 0 is not a vote."""
+    """Return the other keys of the core, always with a latency: without one the voter votes 100 us; 0 is not a vote."""
     keys: dict[str, Any] = {"rpc_control_latency": votes.rpc_control_latency_us or 0}
     if votes.rpc_polling_time_us:
         keys["rpc_polling_time"] = votes.rpc_polling_time_us

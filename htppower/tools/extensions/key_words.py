@@ -279,7 +279,7 @@ def _leaves(
 
 
 def by_words(at: KeyPath, node: Node) -> Mapping[str, Leaf]:
-    """Return the plain values of an object by the keys that the parser takes them for; the last of several counts.
+    """Return the plain values of an object by the keys that the parser reads them as; the last of several counts.
 
     Args:
         at: the known keys on the path to the object; list items by their index.
@@ -289,6 +289,6 @@ def by_words(at: KeyPath, node: Node) -> Mapping[str, Leaf]:
 
 
 def read_as(at: KeyPath, member: Member) -> tuple[str, ...]:
-    """Return the known keys that an unknown key is taken for, by the words in its name; empty if it is ignored."""
+    """Return the known keys that an unknown key is read as, by the words in its name; empty if it is ignored."""
     leaves = named_leaves(member.node, path_of((*at, member.key)))
     return tuple(dict.fromkeys(leaf.word for leaf in leaves))

@@ -103,7 +103,7 @@ def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performa
     if beside:
         blocks = Blocks(file)
         votes = attrs.evolve(votes, hmx_v2=blocks.hmx(beside[0]))
-        says = "hmxControl next to a profile counts as its raised vote; on x86, where it was measured, it is not sent"
+        says = "hmxControl next to a profile is read as its raised vote; the x86 library (measured) does not send it"
         remarks += [*blocks.remarks, Remark(file.place(beside[0].node), says)]
     votes = _valid(votes, place, remarks)
     if votes and relax is None:

@@ -25,7 +25,7 @@ def refused_custom(block: Block) -> Iterator[Wrong]:
     for member in block.node.members if block.section is Section.DCVS else ():
         if member.key == "sleep_disable":
             said = f"sleep_disable in an item of custom: {WHOLE_FILE}"
-            yield Wrong("EXT-14", member, said, "delete it: only the object form of custom takes it")
+            yield Wrong("EXT-14", member, said, "delete it: only the object form of custom accepts it")
 
 
 def refused_lists(root: Node) -> Iterator[Wrong]:

@@ -62,7 +62,9 @@ def _of_value(key: Key, node: Node, *, first: bool) -> Iterator[Wrong]:
     takes_fractions = key.type in (Type.WHOLE, Type.NUMBER)
     too_long = node.kind is Kind.INTEGER and not node.is_integer and not takes_fractions
     if node.kind not in key.type.kinds:
-        yield Wrong("EXT-11", node, f"{key.name} takes {key.type}, not {node.kind}: {WHOLE_FILE}", meant_by(key, node))
+        yield Wrong(
+            "EXT-11", node, f"{key.name} must be {key.type}, not {node.kind}: {WHOLE_FILE}", meant_by(key, node)
+        )
     elif too_long or (key.type is Type.WHOLE and not is_whole(node) and (first or not node.is_integer)):
         yield _range(key, node)
     elif node.kind is Kind.INTEGER and not takes_fractions:
@@ -86,7 +88,7 @@ def _range(key: Key, node: Node) -> Wrong:
     limits = UINT32 if key.limits is None else key.limits
     said = f"{key.name} {node.value} is not from {max(limits.low, 0)} to {limits.high}: {WHOLE_FILE}"
     if key.type is Type.WHOLE:
-        said = f"{key.name} takes a whole number from 0 to {UINT32.high}, not {node.value}: {WHOLE_FILE}"
+        said = f"{key.name} must be a whole number from 0 to {UINT32.high}, not {node.value}: {WHOLE_FILE}"
     return Wrong("EXT-13", node, said)
 
 
@@ -112,7 +114,7 @@ def _items(key: Key, node: Node) -> Iterator[Wrong]:
 
 
 def _in_list(key: Key, item: Node) -> Wrong:
-    return Wrong("EXT-11", item, f"{key.name} takes {key.type}, but it contains {item.kind}: {WHOLE_FILE}")
+    return Wrong("EXT-11", item, f"{key.name} must be {key.type}, but it contains {item.kind}: {WHOLE_FILE}")
 
 
 def _words_of_list(key: Key, node: Node) -> Iterator[Wrong]:

@@ -227,7 +227,7 @@ def _left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
                 others.append(".".join((*block.at, member.key)))
     sentences = []
     if of_device:
-        sentences.append(f"For the host, not for the profile: {', '.join(dict.fromkeys(of_device))}.")
+        sentences.append(f"Settings of the host, not of the profile: {', '.join(dict.fromkeys(of_device))}.")
     if others:
         sentences.append(f"Not about votes, and omitted: {', '.join(map(printable, others))}.")
     return tuple(sentences)

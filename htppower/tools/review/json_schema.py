@@ -42,7 +42,7 @@ class Mode(enum.Enum):
     Attributes:
         WHOLE: every field.
         EXTENDING: none, since the rest is inherited.
-        STATED: at least one vote, and at least one field of an HVX vote; for expected votes, which are not cast.
+        STATED: at least one vote, and at least one field of an HVX vote; for expected votes, which are not sent.
     """
 
     WHOLE = ""

@@ -114,7 +114,7 @@ def findings_of(found: Said, path: str) -> Iterator[Finding]:
         message = f"Genie refuses all of the dialog for {key}"
         yield Finding("SET-8", (), message, "write perf_profile into the extension file", place=place)
     for place in found.silent:
-        yield Finding("SET-10", (), "the dialog names no extension file, and casts no votes", _NAME_ONE, place=place)
+        yield Finding("SET-10", (), "the dialog names no extension file, so no votes are sent", _NAME_ONE, place=place)
     for named, place in found.extensions:
         yield from _of_extensions(named, place, path)
 
@@ -225,7 +225,7 @@ def _extension_file(path: str, named: str) -> str | None:
 
 
 def outer_of_dialog(file: str, place: Place) -> Iterator[Finding]:
-    """Yield a finding if the extension file of a dialog is an outer one, with the votes that Genie casts for it."""
+    """Yield a finding if the extension file of a dialog is an outer one, with the votes that Genie sends for it."""
     try:
         read = read_extension_file(file)
     except ProfileError:

@@ -96,7 +96,7 @@ SETTINGS_RULES = (
             "AI Hub documents upper case for QNN contexts; LiteRT's flags, Genie's policy and MLPerf's settings are "
             "read only in lower case."
         ),
-        mend="Write it as the finding does.",
+        mend="Use the spelling in the finding.",
         wrong={_JOB: 'submit --options "--qnn_options context_htp_performance_mode=balanced"\n'},
         right={_JOB: 'submit --options "--qnn_options context_htp_performance_mode=BALANCED"\n'},
     ),
@@ -177,7 +177,7 @@ SETTINGS_RULES = (
         "The dynamic mode is not default: default after any other mode ends the process.",
         _MEASURED,
         Breach.WARNING,
-        why="The provider has no votes to cast for it, and the process ends.",
+        why="The provider has no votes for it, and the process ends.",
         mend="Name a mode that votes, such as low_power_saver.",
         wrong={_RUN: '{"ep.dynamic.qnn_htp_performance_mode": "default"}\n'},
         right={_RUN: '{"ep.dynamic.qnn_htp_performance_mode": "low_power_saver"}\n'},

@@ -106,7 +106,7 @@ _SUFFIXES: Mapping[Language, str] = MappingProxyType(
         SHELL: "sh bash zsh fish bat cmd ps1 mk cmake env",
     }
 )
-# Other names of languages in the code blocks of Markdown, and the suffix of each.
+# More names of languages that a code block of Markdown may have, each with the suffix that it is read as.
 _CALLED: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("c++", "kotlin", "csharp", "c#", "rust"), "cc"),

@@ -29,7 +29,7 @@ def controllers(backend: str | None) -> Iterator[VoteController]:
 
 @pytest.mark.parametrize("name", ["none", "qnn_or_none"])
 def test_a_host_goes_on_without_votes(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Every shipped profile opens and infers; one WARNING and the status say that no votes are cast."""
+    """Every shipped profile opens and infers; one WARNING and the status say that no votes are sent."""
     for controller in controllers(name):
         for profile in profile_names():
             with controller.session(profile) as session:

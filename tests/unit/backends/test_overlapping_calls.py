@@ -81,7 +81,7 @@ def test_a_call_beside_another_is_refused_and_counted(link: str, first: str, sec
 
 
 def test_a_refused_call_does_nothing() -> None:
-    """An overlapping call makes no ID, casts no vote and uses up no planned failure."""
+    """An overlapping call creates no ID, sends no vote and uses up no planned failure."""
     sleeper = Sleeper()
     htp = SimulatedHtp(75, sleep=sleeper)
     made = htp.create_power_config_id(0, 0)

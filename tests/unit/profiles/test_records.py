@@ -149,7 +149,7 @@ def test_a_users_folder_of_that_name_is_linted(command: Command, tmp_path: Path)
 
 
 def test_a_record_runs(command: Command) -> None:
-    """The dry run has the runtime's calls: held votes are cast once, without a call between inferences."""
+    """The dry run has the runtime's calls: held votes are sent once, without a call between inferences."""
     told = command.output("profile", "onnxruntime:burst", "--dry-run", "--inferences", "5")
     assert "setPowerConfig(1)" in told
     assert "SVS2" not in told

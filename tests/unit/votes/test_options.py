@@ -43,7 +43,7 @@ def test_an_option_is_told_whole(about: VoteOption) -> None:
 
 @pytest.mark.parametrize("about", EVERY)
 def test_a_vote_of_an_option_is_of_the_class_of_its_field(about: VoteOption) -> None:
-    """The value that takes an option back is a valid vote, and its class has the fields in the table."""
+    """The value that cancels a vote on an option is a valid vote, and its class has the fields in the table."""
     kinds = get_args(attrs.fields_dict(VoteSet)[about.field].type)
     assert type(about.taken_back) in kinds
     if about.fields:

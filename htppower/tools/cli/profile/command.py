@@ -85,7 +85,7 @@ class _WithCommandLine(Command):
     "--format; nothing is printed then, unless --format names another form. With FORM=FILE the report is printed, "
     "too. May be repeated.",
 )
-@option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
+@option("--backend", type=BACKEND, group=DEVICE, help="Use this backend.  [default: qnn]")
 @library_option()
 @option("--device", "device_id", type=ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
 @option(
@@ -100,7 +100,7 @@ class _WithCommandLine(Command):
 @sdk_option("Use the profile from the vendor's table of this SDK, such as 2.25.")
 @folders_option("Also look for profiles in this folder; may be repeated.")
 def command(**options: Any) -> None:
-    """Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.
+    """Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it sends.
 
     On the device the profile is raised and the command is run. When it ends, even by a failure, the votes are lowered
     and the power config ids destroyed. Signals are passed on, and the command's exit code is returned.

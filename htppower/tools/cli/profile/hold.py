@@ -73,7 +73,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         stdout: the descriptor of the command's standard output; None for this process's own.
 
     Raises:
-        BackendUnavailable: votes can't be cast here.
+        BackendUnavailable: votes can't be sent here.
         VoteRejected: the profile was not raised, and the command was not run.
         CommandFailed: the command can't be started.
     """
@@ -81,7 +81,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
     ours = open_descriptors()
     heartbeat_us = round(holding.revote_s * 1_000_000)
-    # These signals are taken already, but Windows tells of a closed console to a handler of its own only.
+    # These signals are taken already, but Windows reports a closed console only to its own kind of handler.
     on_console = os.name == "nt"
     with (
         contextlib.closing(open_backend()) as backend,
@@ -93,7 +93,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
             until = "until Ctrl-C" if holding.seconds is None else f"for {duration(round(holding.seconds * 1_000_000))}"
             _print_error(f"{holding.profile.name} {until} on {backend_is.library}")
         if not backend_is.hardware:
-            _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
+            _print_error(f"no clock changes: {backend_is.name} has no Hexagon behind it here")
         return _Wait(holding, controller, signals, stdout).run()
 
 

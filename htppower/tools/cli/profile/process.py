@@ -89,7 +89,7 @@ class _BlockedSignals:
         return TakenSignal(info.si_signo, info.si_code == _SI_KERNEL and not alone)
 
     def stop(self) -> None:
-        """Stop this process by SIGTSTP, as a shell expects, until it is continued; not if no shell can continue it."""
+        """Stop this process by SIGTSTP, as a shell expects. Do nothing if no shell can continue it."""
         if signal.SIGCONT in signal.sigpending():
             return  # the process was continued already
         os.kill(os.getpid(), signal.SIGTSTP)

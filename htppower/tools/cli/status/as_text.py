@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LABEL = 11
 _WITH_STATES = ("state", "states")
 _NO_WISH_US = 65535
-# While a session is up, the file is written every second. A busy machine may be late.
+# While a session is up, the file is written every second. On a busy machine a write may be late by less than this.
 _LATE_US = 5_000_000
 
 

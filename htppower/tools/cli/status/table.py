@@ -29,7 +29,7 @@ _LEAST_NAME, _MOST_NAME = 8, 24
 
 @attrs.frozen
 class Row:
-    """A session of a host, or a host without one.
+    """A session of a host, or a host that has no session.
 
     Attributes:
         served: the host.

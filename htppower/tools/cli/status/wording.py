@@ -38,7 +38,7 @@ def lasted(view: Seen, since_us: int) -> str:
 
 
 def lasted_in_list(view: Seen, since_us: int) -> str:
-    """Return the same, with a mark if the last write is so long ago that the difference matters."""
+    """Return how long something has lasted, with a mark if the last write is too long ago for an exact answer."""
     small = view.age_us < WRITTEN_WITHIN_US and 2 * view.age_us <= view.until_us - since_us
     return lasted(view, since_us) + ("" if view.holds or small else " when written")
 
@@ -72,7 +72,7 @@ def up(session: dict[str, Any], view: Seen) -> float:
 
 
 def _whole_us(session: dict[str, Any], view: Seen) -> int:
-    # A session was not raised since a file that is still true: the file of a raised session is written every second.
+    # If the last write is still true, the session was not raised since: a raised session is written every second.
     whole_us: int = sum(session["time_in_state_us"].values())
     return whole_us + view.until_us - view.time_us
 

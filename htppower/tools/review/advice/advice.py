@@ -29,7 +29,7 @@ class Confidence(str, enum.Enum):
 
 
 class Gain(enum.Enum):
-    """The gain of a piece of advice, in the order of the report."""
+    """What a piece of advice improves, in the order of the report."""
 
     EVERY_INFERENCE = "every inference"
     ONCE = "once"

@@ -80,7 +80,7 @@ class Event(enum.Enum):
 
 # From the whole call of the API to the work itself: each lies within the previous one.
 LEVELS = (Event.QNN, Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
-# The events that may stand for the time of a whole inference, the best first.
+# The events whose time may be used as the time of a whole inference, the best first.
 WHOLES = (Event.QNN, Event.RPC, Event.NETRUN, Event.INFERENCE, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
 YIELD_TIMES = (Event.YIELD_RELEASE, Event.YIELD_WAIT, Event.YIELD_RESTORE)
 

@@ -105,7 +105,7 @@ def _measured(report: Report, shown: Sequence[Measurement]) -> Iterator[Block]:
         )
         for note in dict.fromkeys(notes(measured)):
             about_which.setdefault(note, []).append(measured.name)
-    # Each note is shown once, with the measurements that it is about unless that is all.
+    # Each note is shown once, with its measurements, unless it is about all of them.
     yield Pairs(
         ("note", note if len(names) == len(shown) else f"{note}\nOf {'; '.join(names)}.")
         for note, names in about_which.items()

@@ -62,7 +62,7 @@ def polls_adaptively(profile: Profile | None) -> bool:
 
 
 def sustain_us(profile: Profile | None) -> float | None:
-    """Return for how long votes stay up after an inference; None if the profile is not known, or casts no votes.
+    """Return for how long votes stay up after an inference; None if the profile is not known, or sends no votes.
 
     It is infinite if nothing is lowered until the model is released.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LEARN_FROM = 1024
 # An event that is rarer than this has no place in the order. A follower must be as frequent.
 _USUAL = 0.6
-# The first inference of a file may lack so many of its first rows.
+# The first inference of a file may lack up to this many of its first rows.
 _LACKING = 2
 _MOST_COMPARED = 100
 # Rows of ops are kept until their inference ends. No graph has more.

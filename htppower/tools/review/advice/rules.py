@@ -59,8 +59,8 @@ WAKE_UP = AdviceRule(
     "ADV-1",
     "The CPU wakes up late for the answer of the HTP.",
     "RPC (3001) less QNN accelerator (3002), compared with the whole inference.",
-    "The difference is the way of the call and of its answer. An empty call takes about 220 us. The rest of it "
-    "is mostly a CPU that sleeps deeply, or waits for an interrupt, when the answer comes.",
+    "The difference is the time for which the call and its answer are on their way. An empty call takes about 220 us. "
+    "The rest is mostly the wake-up of a CPU that sleeps deeply, or waits for an interrupt, when the answer arrives.",
     "Vote a short control latency, and let the CPU poll for the answer if it comes within 9.999 ms.",
     Basis.DOCUMENTED,
     f"{_PERFORMANCE}, RPC polling and latency; a third party's measurement of an empty call on SA8797P",
@@ -97,10 +97,10 @@ COLD_START = AdviceRule(
 )
 CONTENTION = AdviceRule(
     "ADV-5",
-    "Another graph takes the HTP away.",
+    "Another graph interrupts the inferences on the HTP.",
     "Yields (3006 to 3009), the wait for VTCM (3010), and Accelerator (3004) less its time without waits (3012).",
-    "The graph gives VTCM to one of higher priority and waits to have it back. Clocks do not matter here: a higher "
-    "profile won't help.",
+    "The graph gives VTCM to a graph of higher priority, and waits until it gets VTCM again. Clocks do not matter "
+    "here: a higher profile won't help.",
     "Raise the priority of this context, lower that of the other, or run them after each other.",
     Basis.INFERRED,
     f"{_EVENTS}; vendor, optrace: what yields are",
@@ -111,7 +111,7 @@ TOO_HIGH = AdviceRule(
     "Accelerator without waits (3012), as a share of QNN (execute).",
     "Most of the inference is the call itself, which the clocks of the HTP hardly shorten. A high profile then costs "
     "power for little speed.",
-    "Take a lower profile, put several inputs into one inference, or join small graphs.",
+    "Use a lower profile, put several inputs into one inference, or join small graphs.",
     Basis.INFERRED,
     f"{_EVENTS}; speed by profile: a third party's measurement on X Elite (GenieX, pull request 1447)",
 )
@@ -119,9 +119,9 @@ CLOCK = AdviceRule(
     "ADV-7",
     "The clock does not follow the vote.",
     "Cycles (3003) over the time without waits (3012): whether this ratio changes with the profiles' corners.",
-    "A minimum that another client votes holds for all, and heat caps all. The clock is then the same, whatever this "
-    "profile votes. Or the vote is not in force at all.",
-    "Check whether the vote is cast, whether another client votes, and whether the device is hot.",
+    "If another client votes a minimum, it applies to all clients. If the device is hot, the clock is limited for all. "
+    "The clock is then the same, whatever this profile votes. Or the vote is not in force at all.",
+    "Check whether the vote is sent, whether another client votes, and whether the device is hot.",
     Basis.INFERRED,
     "HAP_power, aggregation over clients; the ratio's rise with the clock is inferred. It is not a clock: the "
     "cycles of ops that run side by side are added up",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # So few times of one hump look like two humps too often.
 FEWEST_FOR_HUMPS = 10
-# A hump holds at least this share of the times, and at least three; fewer are outliers.
+# A hump has at least this share of the times, and at least three; fewer are outliers.
 _HUMP_SHARE = 0.15
 _HUMP_LEAST = 3
 # The largest share of the variance, on a logarithmic scale, that may remain within the halves at their best split, by

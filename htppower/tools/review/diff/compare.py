@@ -221,7 +221,7 @@ def part_pairs(old: Side, new: Side, *, alone: bool) -> list[PartPair]:
 
     With ``alone`` each side is one file. Two files are then a pair whatever their names, and a profile is compared with
     each device and graph. A graph that has its own profile only on one side is compared with the first device of the
-    other side, because it votes as that does.
+    other side, because it votes like that device.
     """
     if alone and bool(old.extensions) is not bool(new.extensions):
         return _with_profile(old, new)

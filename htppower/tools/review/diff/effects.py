@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Effect(str, enum.Enum):
     """The effect of a change, the largest first.
 
-    ``NO_VOTE`` is the effect of a setting of an extension file that casts no vote. It has another effect, or none.
+    ``NO_VOTE`` is the effect of a setting of an extension file that sends no vote. It has another effect, or none.
     """
 
     RAISES_POWER = "raises power"

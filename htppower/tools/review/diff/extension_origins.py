@@ -125,9 +125,9 @@ _POLLING = ("votes", "rpc_polling_time_us")
 
 
 def as_written(votes: VoteSet, values: Mapping[KeyPath, Any]) -> VoteSet:
-    """Return votes with the values that are cast as written, even if a profile can't state them.
+    """Return votes with the values that are sent as written, even if a profile can't state them.
 
-    The vendor's voter casts polling times and sleep latencies outside the documented ranges, and corners out of order,
+    The vendor's voter sends polling times and sleep latencies outside the documented ranges, and corners out of order,
     as they are written (measured).
     """
     for at, written in values.items():

@@ -1,4 +1,4 @@
-"""The differences between two extension files in keys that cast no vote, such as ``soc_model`` and ``mem_type``.
+"""The differences between two extension files in keys that send no vote, such as ``soc_model`` and ``mem_type``.
 
 They include votes of a core that a later core of its device overrides.
 """
@@ -32,12 +32,12 @@ _OF_VOTES = {
 
 
 def changed_settings(name: str, old: ExtensionFile, new: ExtensionFile) -> Iterator[Change]:
-    """Yield the settings that differ and cast no vote, in the order of the new file, then the removed settings."""
+    """Yield the settings that differ and send no vote, in the order of the new file, then the removed settings."""
     before, after = dict(_settings(old)), dict(_settings(new))
     for at in dict.fromkeys((*after, *before)):
         one, other = before.get(at), after.get(at)
         if (one is None and old.text.at(at) is not None) or (other is None and new.text.at(at) is not None):
-            # One side casts a vote with this key, which is reported with the votes.
+            # One side sends a vote with this key, which is reported with the votes.
             continue
         if one is not None and other is not None and _same(one.node.plain(), other.node.plain()):
             continue

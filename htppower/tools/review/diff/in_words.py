@@ -34,7 +34,7 @@ def _learnt(pair: Pair) -> Iterator[str]:
     relaxes = (pair.old.relax, pair.new.relax)
     times = {
         "sustain time": [None if relax is None else relax.after_inference_us for relax in relaxes],
-        "time until it relaxes further": [
+        "time until the second power state": [
             None if relax is None or relax.then is None else relax.then.after_us for relax in relaxes
         ],
     }
@@ -48,7 +48,7 @@ def _sentence(profile: Profile) -> str:
     known = profile.provenance
     name = profile.name if known is None else f"{profile.name} ({known.how}: {known.of})"
     if not profile.votes:
-        return f"{name} casts no votes."
+        return f"{name} sends no votes."
     return f"{name} {', '.join(_raised(profile.votes))}; {_lowered(profile)}{_ended(profile)}."
 
 

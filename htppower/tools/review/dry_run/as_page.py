@@ -101,7 +101,7 @@ def _votes(report: Report) -> Iterator[Block]:
     """Yield the table of each vote, raised, lowered and after DE-INIT, as a file writes it, and when it is lowered."""
     profile = report.profile
     if not profile.votes or profile.relax is None:
-        yield Paragraph("The profile casts no votes: the system's own settings stay as they are.")
+        yield Paragraph("The profile sends no votes: the system's own settings stay as they are.")
         return
     relax = profile.relax
     states = power_states(profile)
@@ -125,7 +125,7 @@ def _time(sustain: Sustain) -> str:
 
 def _further(relax: Relax) -> str:
     then = relax.then
-    return "" if then is None else f"further to {then.to.name} {_time(then.after_us)} after that, "
+    return "" if then is None else f"then to {then.to.name} {_time(then.after_us)} after that, "
 
 
 def _calls(report: Report) -> Iterator[Block]:

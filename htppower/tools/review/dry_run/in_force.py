@@ -69,7 +69,7 @@ class InForce:
 
 @attrs.frozen(repr=False, eq=False)
 class _Votes:
-    """Votes in force, by name: the fields of votes that change only the fields they set, and every other vote."""
+    """Votes in force, by name: field by field for votes that change only the fields they set, otherwise as a whole."""
 
     fields: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     others: dict[str, Any] = attrs.field(factory=dict)

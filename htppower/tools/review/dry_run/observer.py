@@ -163,7 +163,7 @@ class Observer:
         return Row(since_start, phase, cause, state, self._in_force.votes(call.power_config_id), goes_on)
 
     def _lowered(self, event: Transition) -> None:
-        """Note how long votes stayed up after an inference, or how long they were lowered before a further lowering."""
+        """Note how long votes stayed up after an inference, or how long the first power state lasted."""
         if event.trigger is Trigger.LOWER_FURTHER:
             self.further_us.append(event.time_us - self._start_us - self._since_us)
         elif event.cause is Cause.INFERENCE_ENDED:

@@ -48,7 +48,7 @@ class Report:
         degradations: the votes of the profile that this platform lacks.
         end_us: when the session was closed.
         time_outs_us: how long after the last inference the votes were lowered, each time; 0 if at once.
-        further_us: how long after that they were lowered further, each time.
+        further_us: how long after that they were lowered to the second state, each time.
     """
 
     profile: Profile
@@ -114,7 +114,7 @@ class Report:
         known, relax = self.profile.provenance, self.profile.relax
         if known is None:
             return []
-        said = f"the votes are from {known.of}, but htppower casts them: it sends all of them again after INIT"
+        said = f"the votes are from {known.of}, but htppower sends them, and sends all of them again after INIT"
         left_us = 0 if relax is None else relax.after_deinit_to.votes.rpc_polling_time_us
         if left_us:
             said += f", and turns polling off at the end, which the runtime leaves on ({left_us} us)"
@@ -128,7 +128,7 @@ class Report:
             return []
         times = [("lowered", relax.after_inference_us, self.time_outs_us)]
         if relax.then is not None:
-            times.append(("lowered further", relax.then.after_us, self.further_us))
+            times.append(("lowered to the second state", relax.then.after_us, self.further_us))
         return [line for name, sustain, kept in times for line in _learnt(name, sustain, kept)]
 
     @property

@@ -29,7 +29,9 @@ CODE_TEXTS: dict[int, CodeText] = {
     1000: CodeText("The library has no such function.", "deviceGetInfrastructure of libQnnIr.so."),
     1002: CodeText("Memory ran out.", "A process at its limit of memory."),
     1003: CodeText("A call of the system failed.", "A device file that went away."),
-    1004: CodeText("An argument is not one that the function takes.", "An option of another version of the library."),
+    1004: CodeText(
+        "The function does not accept one of the arguments.", "An option of another version of the library."
+    ),
     1005: CodeText("The process may not do this.", "A sandbox that keeps the process from the device files."),
     1006: CodeText("The library was not built for this platform.", "A library for Android on Windows."),
     1007: CodeText(
@@ -51,7 +53,7 @@ CODE_TEXTS: dict[int, CodeText] = {
     4010: _CONFIGURATION,
     4011: CodeText("The backend's handle is unknown, or was freed.", "backendFree called twice."),
     4012: _CONFIGURATION,
-    13000: CodeText("The library was given no place for its answer.", "createPowerConfigId of another program."),
+    13000: CodeText("The caller gave the library no place for its answer.", "createPowerConfigId of another program."),
     13001: CodeText(
         "The vote set, the power config id, the device or the core is not a valid one. If one vote of a set is bad, "
         "the votes before it stay in force.",

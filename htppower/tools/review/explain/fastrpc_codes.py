@@ -38,7 +38,7 @@ FASTRPC_TEXTS: dict[int, FastRpcText] = {
     0x6: FastRpcText("AEE_EUNABLETOLOAD", "The skel is missing, or can't be loaded.", _SKEL),
     0xC: FastRpcText("AEE_EEXPIRED", "The call took too long, or the process on the DSP has ended.", _DSP_DOWN),
     0xD: FastRpcText("AEE_EBADSTATE", "The process on the DSP has crashed, or was never there.", _DSP_DOWN),
-    0xE: FastRpcText("AEE_EBADPARM", "An argument is not one that the call takes.", _LOG),
+    0xE: FastRpcText("AEE_EBADPARM", "The call does not accept one of the arguments.", _LOG),
     0x14: FastRpcText(
         "AEE_EUNSUPPORTED",
         "This FastRPC, its kernel driver or the DSP's firmware does not have the call.",

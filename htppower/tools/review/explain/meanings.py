@@ -54,7 +54,7 @@ def _of_learning(at: KeyPath) -> Iterator[tuple[KeyPath, Meaning]]:
         "break_even_us": "The break-even time: how long votes that are up and idle cost as much as a raise and a "
         "lowering, in us. The chosen time is the cheapest for the gaps so far, within a bound on its cost.",
         "cold_starts": "The share of the inferences after a gap that may wait for a raise. The chosen time is the "
-        "shortest that kept to it so far.",
+        "shortest that has kept this share so far.",
         "least_us": "The shortest time that may be chosen, in us; left out, it is 0.",
         "most_us": "The longest time that may be chosen, in us; left out, it is twice the break-even time, and 10 s "
         "with cold_starts.",
@@ -68,7 +68,7 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
         ("profile",): Meaning("The profile's name, which hosts use to choose it.", _PROFILES),
         ("state",): Meaning("The power state's name, which profiles use to relax to it.", _PROFILES),
         ("summary",): Meaning("The purpose of the profile, in words; it changes no vote.", _OURS),
-        ("votes",): Meaning("The votes; unset casts none, creates no power config id and makes no call.", _PROFILES),
+        ("votes",): Meaning("The votes; unset sends none, creates no power config id and makes no call.", _PROFILES),
         **dict(_of_votes()),
         ("relax",): Meaning("The votes between the phases; unset only if nothing is voted.", _PROFILES),
         ("relax", "to"): Meaning("The power state that the votes are lowered to between the phases.", _PROFILES),
@@ -90,10 +90,9 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
             "The power state at the end of DE-INIT; left out, it is the one in to.", _VOTER
         ),
         ("relax", "then"): Meaning("The second, lower power state to relax to; unset, or left out: nothing.", _OURS),
-        ("relax", "then", "to"): Meaning("The power state that the votes are lowered to further.", _OURS),
+        ("relax", "then", "to"): Meaning("The second power state, which follows the first.", _OURS),
         ("relax", "then", "after_us"): Meaning(
-            "How long after they were relaxed the votes are lowered further, in us; 0 does it at once; adaptive: each "
-            "session learns it.",
+            "How long the first power state lasts, in us; 0 skips the wait; adaptive: each session learns it.",
             _OURS,
         ),
         **dict(_of_learning(("relax", "then", "after_us"))),

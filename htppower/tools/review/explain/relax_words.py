@@ -1,6 +1,6 @@
 """The meaning of the words below ``relax`` that most profiles leave out, and of the words below those.
 
-They are about a learnt time, a further state, and a raise ahead.
+They are about a learnt time, a second power state, and a raise ahead.
 """
 
 from __future__ import annotations

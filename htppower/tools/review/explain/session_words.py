@@ -27,11 +27,11 @@ _PHASES = {
         "the creation of a graph",
         "the profile's votes are raised",
         "the votes are lowered after relax.after_init_us, unless an inference runs or its sustain time is not over; "
-        "the next raise sends every vote again, since votes cast before the graph's context exists may be lost",
+        "the next raise sends every vote again, since votes sent before the graph's context exists may be lost",
     ),
     Phase.INFERENCE: _PhaseText(
         "one execution of a graph",
-        "the votes are raised, unless they are up, and only then does the inference begin",
+        "the votes are raised unless they are up; then the inference begins",
         "the votes are lowered relax.after_inference_us after the last inference",
     ),
     Phase.DEINIT: _PhaseText(

@@ -188,7 +188,7 @@ def _code_subject(code: int) -> Subject:
         then = "The votes are in force."
     elif code in LINK_LOST:
         anew = "" if code == SYSTEM_COMMUNICATION else "The device is created again, with back-off. "
-        then = f"{anew}Every session is UNKNOWN, and its votes are cast again if it should be raised or lowered."
+        then = f"{anew}Every session is UNKNOWN, and its votes are sent again if it should be raised or lowered."
     elif code == FAILED:
         then = "If a setting of the process is refused, the session works without it. If votes fail, it is UNKNOWN."
     elif code in NOT_ON_THIS_PLATFORM:

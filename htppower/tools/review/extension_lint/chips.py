@@ -140,7 +140,7 @@ def _ddr_needs(file: ExtensionFile, core: Block) -> Iterator[str]:
 
 
 def _lacking(block: Block, platform: Platform) -> Iterator[Wrong]:
-    """Yield the keys whose votes the platform lacks, except keys that take such a vote back."""
+    """Yield the keys whose votes the platform lacks, except keys that cancel such a vote."""
     for member in block.node.members:
         field = BESIDE.get(member.key) if block.section is Section.CORE else BLOCKS.get(member.key)
         if block.section is Section.CORE and member.key == "hmxControl":
@@ -169,5 +169,5 @@ def _llm_decode(block: Block, arch: int | None) -> Iterator[Wrong]:
     if profile is None or profile.kind is not Kind.TEXT or not profile.value.startswith(LLM_DECODE):
         return
     if arch is not None and arch < _LLM_FROM:
-        said = f"{profile.value} on v{arch}: no raised vote is cast, and the run goes on with the relaxed ones"
+        said = f"{profile.value} on v{arch}: no raised vote is sent, and the run continues with the relaxed votes"
         yield Wrong("EXT-36", profile, said, f"write {profile.value.removeprefix(LLM_DECODE)}")

@@ -70,7 +70,7 @@ HARM_RULES = (
         "Numbers are in the documented range, even if the parser accepts more.",
         EXTENSIONS,
         why=(
-            "The parser checks no ranges: 20000 us of polling are voted; an HMX timeout of 50 us fails when it is cast."
+            "The parser checks no ranges: 20000 us of polling are voted; an HMX timeout of 50 us fails when it is sent."
         ),
         mend="Write a number in the range.",
         wrong=core('"rpc_polling_time": 20000'),
@@ -107,7 +107,7 @@ HARM_RULES = (
     _warned(
         36,
         "llm_decode profiles are for Hexagon V79 and later.",
-        why="Below V79 these profiles cast no raised vote, log one line, and the run goes on at SVS.",
+        why="Below V79 these profiles send no raised vote and log one line, and the run continues at SVS.",
         mend="Write the profile without llm_decode_.",
         wrong=cores('{"perf_profile": "llm_decode_burst"}', '"dsp_arch": "v75"'),
         right=device('"dsp_arch": "v75"'),
@@ -169,7 +169,7 @@ HARM_RULES = (
         42,
         "soc_model, soc_id and dsp_arch are in the vendor's lists.",
         f"{MEASURED}; vendor, supported Snapdragon devices",
-        why="For an unknown SoC the library creates no device, so no votes are cast (999, on x86).",
+        why="For an unknown SoC the library creates no device, so no votes are sent (999, on x86).",
         mend="Write the chip's model number, such as 69 for SM8750.",
         wrong=device('"soc_model": 999'),
         right=device('"soc_model": 69'),
@@ -185,7 +185,7 @@ HARM_RULES = (
     _warned(
         44,
         "Adaptive polling is used together with polling: without it, the adaptive polling time is not voted.",
-        why="Adaptive polling sets when the CPU begins to poll. If polling is off, the voter does not cast it.",
+        why="Adaptive polling sets when the CPU begins to poll. If polling is off, the voter does not send it.",
         mend="Delete it, or turn polling on.",
         wrong=core('"rpc_polling_time": 0, "adaptive_polling_time": 1000'),
         right=core('"rpc_polling_time": 9999, "adaptive_polling_time": 1000'),

@@ -67,7 +67,7 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
             continue
         node = member.node
         if key.useful is not None and node.is_number and not key.useful.low <= node.value <= key.useful.high:
-            said = f"{key.name} {node.value} is outside of {key.useful}, and is taken as it is. {key.note}".strip()
+            said = f"{key.name} {node.value} is outside of {key.useful}, and is used unchanged. {key.note}".strip()
             yield Wrong("EXT-32", node, said, f"write a number from {key.useful}")
         if (block.section, key.name) in _DEPRECATED:
             yield Wrong("EXT-51", member, f"{key.name} is deprecated", _DEPRECATED[block.section, key.name])
@@ -77,7 +77,7 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
 
 
 def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
-    """Yield the cores of a device if none of them has a profile. The profile of one is the profile of all."""
+    """Yield the cores of a device if none of them has a profile. A profile of one core applies to all cores."""
     if all(core.get("perf_profile") is None for core in cores):
         for core in cores:
             said = "a core without perf_profile runs high_performance"

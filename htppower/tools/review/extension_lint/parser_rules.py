@@ -47,7 +47,7 @@ PARSER_RULES = (
         10,
         "The text is JSON without extras, in UTF-8 without a byte order mark, and holds an object.",
         why=(
-            "The vendor's parser takes no comments, no commas before a bracket, no NaN and no byte order mark. "
+            "The vendor's parser accepts no comments, no commas before a bracket, no NaN and no byte order mark. "
             f"{_REFUSED}"
         ),
         mend="Write plain JSON.",
@@ -129,7 +129,7 @@ PARSER_RULES = (
     _warned(
         21,
         "No key is given twice: the parser uses the first.",
-        why="The vendor's parser takes the first value, most other readers of JSON the last.",
+        why="The vendor's parser uses the first value, most other readers of JSON use the last.",
         mend="Keep one.",
         wrong=device('"device_id": 0, "device_id": 0'),
         right=device('"device_id": 0'),

@@ -59,8 +59,8 @@ FILE_RULES = (
         Family.FILE,
         "A vendor's file is well-formed JSON without extensions, at most 100 levels deep.",
         why=(
-            "The vendor's parser takes no comments, no trailing commas, no byte order mark and no NaN. It refuses the "
-            "whole file, and the run goes on without any vote."
+            "The vendor's parser accepts no comments, no trailing commas, no byte order mark and no NaN. It refuses "
+            "the whole file, and the run continues without any vote."
         ),
         mend="Write plain JSON: keys and texts in double quotes, and commas only between two values.",
         said="htppower import notes.txt",

@@ -66,7 +66,7 @@ def read_lines(path: str, given: bytes | None = None) -> Lines:
     if not data or len(data) > LARGEST_FILE_BYTES:
         return Lines(path, (), ())
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
-    # Most files need no pattern, which takes long to compile.
+    # The pattern takes long to compile, and most files can be split without it.
     plain = text.isascii() and "\r" not in text
     lines = tuple(text.split("\n") if plain else re.split(LINE_BREAK, text))
     return Lines(path, lines, tuple(comments_for_htppower(text, lines)))
@@ -96,7 +96,7 @@ def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int
 def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the places where a comment for htppower begins, unless a value holds it."""
     for number, line in enumerate(lines, 1):
-        # Most files need no pattern, which takes long to compile.
+        # The pattern takes long to compile, and most files can be split without it.
         for match in re.finditer(_BEGIN, line, re.IGNORECASE) if "htppower" in line.lower() else ():
             yield number, match.start() + 1
 

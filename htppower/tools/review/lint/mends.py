@@ -1,4 +1,4 @@
-"""Mends for faults with only one right mend: a word whose meaning is certain, and a suppression that lifts nothing.
+"""Mends for faults with only one right mend: a word whose meaning is certain, and a suppression that hides nothing.
 
 Only the wrong characters change, so that comments and layout stay. Each mend is tried: the files are linted with all
 mends applied, and a mend that leaves an error at its place is dropped.
@@ -146,7 +146,7 @@ def _meant(finding: Finding, scalar: Any) -> str | None:
 
 
 def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:
-    """Return the mend of a suppression if some of its rules, or all, lift nothing."""
+    """Return the mend of a suppression if some of its rules, or all, hide nothing."""
     comment = comment_at(text[start : _end_of_line(text, start)].rstrip("\r"), 0)
     unused = _UNUSED.match(finding.message)
     named = None if comment is None else re.search(r"disable=(\S*)", comment.group())

@@ -21,7 +21,7 @@ class LintReport(NamedTuple):
     Attributes:
         files: the files that were checked, in order.
         findings: every finding, sorted.
-        suppressed: the findings that a suppression lifts, sorted.
+        suppressed: the findings that a suppression hides, sorted.
         left_out: YAML files in the folders that hold neither a profile nor a power state.
         strict: whether warnings are a reason to fail.
         lines: the files with findings, by their paths.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Thirty times the vendor's sustain time. The time between inferences does not justify more.
 LONGEST_USUAL_SUSTAIN_US = 10_000_000
 _HMX = ("votes", "hmx_v2")
-# Voting a switch off costs a call that most platforms refuse. A vote that it is on is taken back anyway.
+# Voting a switch off costs a call that most platforms refuse. A vote that switches it on is reset anyway.
 _SWITCHES = frozenset(("votes", about.field) for about in VOTE_OPTIONS.values() if about.taken_back is False)
 _CENG = ("votes", "ceng")
 # The process-wide settings that use CPU time.
@@ -202,7 +202,7 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
     """REV-8: votes stay up for too long."""
     case = profile.case()
     for stay in filter(None, (case.after_init, case.after_inference)):
-        # A longer time than a field takes is an error of its own.
+        # A time above the limit of its field is a separate error.
         if LONGEST_USUAL_SUSTAIN_US < stay.most_us <= LONGEST_SUSTAIN_US:
             at = (*stay.at, "adaptive", "most_us") if stay.is_learnt else stay.at
             up_to = "up to " if stay.is_learnt else ""
@@ -309,7 +309,7 @@ def polling_left_on(state: PowerState) -> Iterator[Finding]:
 
 
 def _written(votes: VoteSet, at: KeyPath) -> KeyPath:
-    """Return the field of a vote, in the form that is cast."""
+    """Return the field of a vote, in the form that is sent."""
     if at[0] != "votes" or not at[1:]:
         return at
     return ("votes", votes.voted_field(BY_FIELD[at[1]].option), *at[2:])

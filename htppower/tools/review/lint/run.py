@@ -1,4 +1,4 @@
-"""Lint: read the files, collect the findings of each, lift those that are suppressed."""
+"""Lint: read the files, collect the findings of each, hide those that are suppressed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def lint(
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
     suppressions, wrong = read_suppressions((*linting.own_lines.values(), *(linted.lines for linted in models)))
     inherited, _ = read_suppressions(linting.other_lines.values())
-    # A suppression may lift nothing because its rule was not checked. That happens in a file that can't be read to its
+    # A suppression may hide nothing because its rule was not checked. That happens in a file that can't be read to its
     # end, or that is extended by a file that is not linted or can't be read, and for a rule that depends on the
     # platform.
     unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())

@@ -1,8 +1,8 @@
-"""Suppressions: comments in a file that lift a warning, with rule, date and reason.
+"""Suppressions: comments in a file that hide a warning, with rule, date and reason.
 
     # htppower: disable=RPC-6 until=2027-03-01 because=the host polls only while its camera is open
 
-On a line of its own, a suppression is for the whole file; after a value, for that line. Errors can't be lifted: the
+On a line of its own, a suppression is for the whole file; after a value, for that line. Errors can't be hidden: the
 file would still be refused when it is used.
 """
 
@@ -27,7 +27,7 @@ _RULE, _DATE, _WHY = "RPC-6", "2027-03-01", "..."
 
 
 class Found(NamedTuple):
-    """A finding, and the files whose suppressions may lift it.
+    """A finding, and the files whose suppressions may hide it.
 
     Attributes:
         finding: the finding, at its place.
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files whose suppressions may lift it."""
+        """The files whose suppressions may hide it."""
         return (self.finding.path, self.about, *(self.written or ())[:1])
 
 
@@ -50,7 +50,7 @@ class Suppression(NamedTuple):
 
     Attributes:
         path, line, column: its place.
-        rules: the ids of the rules whose findings it lifts.
+        rules: the ids of the rules whose findings it hides.
         until: the last day of its validity, in UTC.
         because: the reason.
         line_only: whether it is only for the findings of its own line.
@@ -82,7 +82,7 @@ class Suppression(NamedTuple):
 
 
 class Suppressed(NamedTuple):
-    """A finding that a suppression in a file lifts."""
+    """A finding that a suppression in a file hides."""
 
     finding: Finding
     suppression: Suppression
@@ -122,8 +122,8 @@ def apply(
 ) -> tuple[list[Found], list[Suppressed]]:
     """Return the remaining findings, with findings about the suppressions, and the suppressed findings.
 
-    Inherited suppressions are in files that the linted ones extend. They lift findings, and are not checked themselves.
-    A suppression that lifts nothing is not reported if its rule is ``unchecked``, or if it is in an ``unread`` file.
+    Inherited suppressions are in files that the linted ones extend. They hide findings, and are not checked themselves.
+    A suppression that hides nothing is not reported if its rule is ``unchecked``, or if it is in an ``unread`` file.
     """
     suppressions = tuple(suppressions)
     by_path: dict[str, list[Suppression]] = {}
@@ -147,7 +147,7 @@ def apply(
             left.append(suppression.found("SUP-3", message, "delete the suppression"))
         elif today > suppression.until:
             message = f"the suppression of {', '.join(suppression.rules)} expired on {suppression.until}"
-            hint = "mend what it was for, or give a new date and reason"
+            hint = "fix the cause of the finding, or give a new date and reason"
             left.append(suppression.found("SUP-2", message, hint))
     return left, lifted
 

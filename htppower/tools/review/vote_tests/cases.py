@@ -201,7 +201,7 @@ def findings_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Fi
 
 
 def _impossible(expectation: Expectation) -> Iterator[Finding]:
-    """Yield a finding for every vote that no profile can cast."""
+    """Yield a finding for every vote that no profile can send."""
     stated = expectation.votes or {}
     votes: dict[str, Any] = {at[0]: vote for at, vote in stated.items() if len(at) == 1}
     for name in {at[0] for at in stated if len(at) > 1}:

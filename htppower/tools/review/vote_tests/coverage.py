@@ -140,7 +140,7 @@ class _Effect(enum.Enum):
 
 
 def _look(cases: Collection[_Unchanged], changes: Iterable[_Change], *, cast: bool) -> Look:
-    """Return whether the cases check a field, from its changes; ``cast``: whether its votes are cast in one of them."""
+    """Return whether the cases check a field, from its changes; ``cast``: whether its votes are sent in one of them."""
     effects = set()
     for change in changes:
         effect = _effect(cases, change)

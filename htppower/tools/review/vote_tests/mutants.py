@@ -60,7 +60,7 @@ def state_mutants(state: PowerState, at: KeyPath) -> Iterator[PowerState]:
     """Yield the power state with another value in one field. A rule may refuse it when it is used."""
     votes = _other_votes(state.votes, at[1:]) if len(at) > 1 else [VoteSet(dcvs_v3=HVX_REMOVED)]
     for other in votes:
-        # A state takes back the votes that it leaves unset, so stating that changes nothing.
+        # A power state resets the votes that it leaves unset, so stating the reset changes nothing.
         same = (
             {getattr(state.votes, about.field), getattr(other, about.field)} == {None, about.taken_back}
             for about in BY_CLASS.values()

@@ -68,9 +68,9 @@ def test_a_dry_run_prints_the_plan_and_votes_on_nothing(
     before = sorted(folder.glob("*.*"))
     said = command.output("calibrate", "--dry-run", "-o", "x.yaml", "--run", "some_host:infer", "--power-file", "rail")
     assert "measures raise_call_us, lower_call_us" in said
-    assert "takes 258 inferences; 48.0 s besides" in said
+    assert "takes 258 inferences; in addition 48.0 s" in said
     assert "takes 23 inferences, and as many as fit in 5.0 s" in said
-    assert said.endswith("In all 76.9 s besides calls and counted inferences. Nothing was voted.\n")
+    assert said.endswith("In all 76.9 s, without calls and counted inferences. No vote was sent.\n")
     assert (sorted(folder.glob("*.*")), sys.modules["some_host"].calls) == (before, 0)
     assert "active_w" not in command.output("calibrate", "--dry-run", "--power-file", "rail")
     assert "raise_late_us" not in command.output("calibrate", "--dry-run")

@@ -94,7 +94,7 @@ def test_what_casts_no_vote_is_told_as_such(command: Command) -> None:
 
 
 def test_the_cores_of_a_device_are_compared_together(command: Command) -> None:
-    """The vendor's voter uses only the last core's profile; a change of another core casts no vote."""
+    """The vendor's voter uses only the last core's profile; a change of another core sends no vote."""
     one, two = {"core_id": 0, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}
     old = write("old.json", cores(one, two))
     for name, each, called in (("turned.json", (two, one), "cores 1+0"), ("one.json", (one,), "core 0")):
@@ -162,7 +162,7 @@ def test_a_state_with_votes_of_its_own_is_told_by_its_name(command: Command) -> 
 
 
 def test_a_refused_file_is_exit_2_with_its_place(command: Command) -> None:
-    """A refused file casts no votes, so there is nothing to compare."""
+    """A refused file sends no votes, so there is nothing to compare."""
     bad = write("bad.json", CHAT.replace('"burst"', '"brst"'))
     for text, said in (
         (bad, "bad.json:2:44: EXT-"),

@@ -157,7 +157,7 @@ def test_an_option_that_is_left_out_is_explained(command: Command, option: str) 
     text = command.output("explain", "burst", option, columns=200)
     assert text.startswith(f"votes.{option}  unset\n")
     assert "written     nowhere: it is left out, as if unset" in text
-    assert "none: unset casts no vote here, and htppower takes an earlier one back" in text
+    assert "none: unset sends no vote here, and htppower cancels an earlier vote" in text
     every = json.loads(command.output("explain", "burst", "--format", "json"))["fields"]
     assert f"votes.{option}" not in {each["field"] for each in every}
 
@@ -184,8 +184,8 @@ def test_a_default_that_no_file_states_is_said_so(command: Command, tmp_path: Pa
 def test_what_nothing_takes_back_is_said_so(command: Command) -> None:
     """An unset control latency is not reset (rule RPC-5); other votes are."""
     for field, name, said in (
-        ("rpc_control_latency_us", "relaxed", "nothing takes an earlier one back (RPC-5)"),
-        ("hmx_timeout_us", "burst", "htppower takes an earlier one back"),
+        ("rpc_control_latency_us", "relaxed", "nothing cancels an earlier vote (RPC-5)"),
+        ("hmx_timeout_us", "burst", "htppower cancels an earlier vote"),
     ):
         assert said in command.output("explain", name, field, columns=200)
 

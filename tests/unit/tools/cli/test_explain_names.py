@@ -129,7 +129,7 @@ def test_without_a_name_all_is_listed(command: Command) -> None:
         ("HELD", "state", "from DEAD: calls failed"),
         ("INIT", "phase", "the creation of a graph"),
         ("DE-INIT", "phase", "relax.after_deinit_to"),
-        ("inference", "phase", "only then does the inference begin"),
+        ("inference", "phase", "then the inference begins"),
         ("hexagon_assumed", "device model", "raise_call_us"),
     ],
 )

@@ -114,7 +114,7 @@ def test_a_mend_may_show_what_was_hidden(command: Command, folder: Path) -> None
 
 
 def test_part_of_a_suppression(command: Command, folder: Path) -> None:
-    """If a suppression lifts some findings, only its unused rules are removed."""
+    """If a suppression hides some findings, only its unused rules are removed."""
     text = (
         "profile: cam\nextends: low_balanced\nvotes:\n"
         "  rpc_polling_time_us: 500  # htppower: disable=REV-2,RPC-3,RPC-6 until=2999-01-01 because=tried\n"
@@ -150,7 +150,7 @@ NEEDLESS = "profile: cam\nextends: burst  # htppower: disable=REV-2 until=2999-0
 
 @pytest.mark.parametrize("named", ["prof", "prof/cam.yaml"])
 def test_nothing_is_written_through_a_link_that_leads_away(command: Command, folder: Path, named: str) -> None:
-    """A file outside of the linted folder stays as it was, and its finding is reported."""
+    """A file outside of the linted folder is unchanged, and its finding is reported."""
     outside = folder / "outside"
     (folder / "prof").mkdir()
     outside.mkdir()

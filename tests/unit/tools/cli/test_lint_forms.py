@@ -51,7 +51,7 @@ def _reported(command: Command, form: str) -> tuple[dict[str, Any], str]:
 
 
 def test_github_has_what_the_json_has(command: Command) -> None:
-    """Each finding is a command with its place, its rule, and all texts of the JSON."""
+    """For GitHub, each finding is a workflow command with its place, its rule, and all texts of the JSON."""
     document, told = _reported(command, "github")
     assert told.splitlines() == [
         f"::{each['severity']} file={each['path']},line={each['line']},col={each['column']},"

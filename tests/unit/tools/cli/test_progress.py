@@ -21,7 +21,7 @@ def test_the_line_fits_and_keeps_its_end(width: int) -> None:
 
 
 def test_shares_and_counts() -> None:
-    """A known total gives a share, a count has its unit, and unknown numbers are left out."""
+    """The line has a percentage if the total is known, and a unit after a count; it omits unknown numbers."""
     progress = Progress()
     progress.begin("tuning", 1.0)
     progress.at(0.5)

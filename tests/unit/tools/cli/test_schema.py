@@ -45,7 +45,7 @@ def test_a_folder_that_can_not_be_written_is_2(command: Command, tmp_path: Path)
 
 
 def test_all_schemas_are_written_or_none(command: Command, tmp_path: Path) -> None:
-    """If the last schema can't be written, the first stays as it was, and the error names the last."""
+    """If the last schema can't be written, the first is unchanged, and the error names the last."""
     (tmp_path / "profile.json").write_text("mine")
     (tmp_path / "test.json").mkdir()
     result = command.run("schema", str(tmp_path))

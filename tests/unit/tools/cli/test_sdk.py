@@ -49,7 +49,7 @@ def test_a_version_has_the_table_of_its_time(command: Command, version: str, dcv
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("show", "balanced", "--sdk", "2.31"), "one up to 2.25, and the present one from 2.39 on"),
+        (("show", "balanced", "--sdk", "2.31"), "name a version up to 2.25, or from 2.39 on"),
         (("show", "balanced", "--sdk", "../x"), "is not a version of the SDK"),
         (("show", "llm_decode_burst", "--sdk", "2.25"), "new in SDK 2.48"),
         (("show", "onnxruntime:burst", "--sdk", "2.25"), "leave --sdk out"),

@@ -1,4 +1,4 @@
-"""``htppower status`` of root lists the hosts of all users, and reads no file that a user prepared for root."""
+"""Root's ``htppower status`` lists the hosts of all users, and reads no file that a user made as a trap for root."""
 
 from __future__ import annotations
 

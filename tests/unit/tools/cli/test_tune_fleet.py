@@ -102,7 +102,7 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(
     monkeypatch.setattr("htppower.tools.tuning.fleet.fleet.read_fleet", stop)
     with pytest.raises(KeyboardInterrupt):
         tuned(traces, profile=traces / "fleet.yaml")
-    assert "fleet.gaps.jsonl: the same command goes on from there" in capsys.readouterr().err
+    assert "fleet.gaps.jsonl: the same command continues from there" in capsys.readouterr().err
     with pytest.raises(KeyboardInterrupt):
         tuned(traces)
     assert capsys.readouterr().err == ""

@@ -93,7 +93,7 @@ def test_a_limit_of_cold_starts_is_kept_or_refused(traces: Path, command: Comman
         (("--fleet", "{traces}", "--format", "html"), "a fleet has no page"),
         (("--fleet", "{traces}", "--output", "html=a.html"), "a fleet has no page"),
         (("--fleet", "{traces}", "--profile", "burst", "--profile", "balanced"), "name one --profile"),
-        (("--fleet", "{traces}", "--profile", "system_settings"), "casts no votes"),
+        (("--fleet", "{traces}", "--profile", "system_settings"), "sends no votes"),
         (("--fleet", "{traces}", "--jobs", "2", "--scheduler", "tcp://a:1"), "leave one out"),
     ],
 )

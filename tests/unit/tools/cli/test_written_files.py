@@ -316,9 +316,9 @@ def test_every_form_replaces_its_earlier_report(command: Command, folder: Path) 
     [
         ("x.md", "the forms are text, json, svg, html, trace"),
         ("x.sarif", "the forms are text"),
-        ("x.yaml", "as no report does"),
-        ("text=x.yml", "as no report does"),
-        ("json=x.csv", "as no report does"),
+        ("x.yaml", "which no report has"),
+        ("text=x.yml", "which no report has"),
+        ("json=x.csv", "which no report has"),
         ("text=x.svg", "the form is text"),
         ("svg=x.json", "the form is svg"),
         ("json=x.html", "the form is json"),
@@ -381,7 +381,7 @@ def test_a_folder_that_may_not_be_written_is_told(folder: Path, monkeypatch: pyt
 @POSIX
 @pytest.mark.parametrize("sort", list(Sort))
 def test_a_link_that_is_planted_late_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch, sort: Sort) -> None:
-    """The target of the link stays as it was."""
+    """The target of the link is unchanged."""
     place, replace = folder / "x.yaml", Path.replace
     (folder / "victim").write_text("kept", encoding="utf-8")
 

@@ -76,7 +76,7 @@ def test_states_without_items_keep_the_votes_before_them() -> None:
 
 
 def test_items_without_clocks_keep_those_before_them() -> None:
-    """Votes that an item leaves out stay, since the vendor's voter then casts nothing."""
+    """Votes that an item leaves out stay, since the vendor's voter then sends nothing for them."""
     found = imported({"perf_profile": "custom", "custom": [item(START, "NOM"), {"graphState": [*DONE, "deinit_done"]}]})
     relax = found.profile.relax
     assert relax is not None

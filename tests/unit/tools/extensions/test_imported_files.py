@@ -52,7 +52,7 @@ def test_the_device_and_what_is_no_vote_stand_in_comments() -> None:
     }
     (found,) = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
     assert found.left_out == (
-        'For the host, not for the profile: soc_model 69 (SM8750, V79), dsp_arch "v79".',
+        'Settings of the host, not of the profile: soc_model 69 (SM8750, V79), dsp_arch "v79".',
         "Not about votes, and omitted: memory.mem_type, context.0.weight_sharing_enabled.",
     )
 

@@ -46,8 +46,8 @@ def test_a_dry_run_tells_when_votes_were_lowered_further() -> None:
     assert report.time_outs_us == (300_000, 300_000)
     assert report.further_us[:2] == (500_000, 0)
     (line,) = report.sustain_lines
-    assert line.startswith("lowered further after 500 ms, at once")
-    assert "further to released_up_down a time that is learnt" in render(report, "html")
+    assert line.startswith("lowered to the second state after 500 ms, at once")
+    assert "then to released_up_down a time that is learnt" in render(report, "html")
 
 
 def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:
@@ -68,7 +68,7 @@ def test_a_dry_run_of_a_record_says_where_the_runtime_does_otherwise(name: str, 
     """A session turns polling off at the end, but the runtime may not; other profiles have no such line."""
     report = run(load_profile(name), SimulatedHtp(arch=75), Workload(1, 5000, 1000))
     (line,) = report.record_lines
-    assert "htppower casts them: it sends all of them again after INIT" in line
+    assert "htppower sends them, and sends all of them again after INIT" in line
     assert (f"which the runtime leaves on ({left_us} us)" in line) is bool(left_us)
     turned_off = any(config.option == "RPC_POLLING_TIME" for config in report.rows[-2].call.configs)
     assert turned_off is bool(left_us)

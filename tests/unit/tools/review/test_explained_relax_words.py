@@ -54,7 +54,7 @@ def test_a_key_that_stands_for_two_things_is_told_of_both(command: Command) -> N
     """``to`` names the power state between the phases, and in ``then`` the second one."""
     says = _told(command, "to")["says"]
     assert "between the phases" in says
-    assert "further" in says
+    assert "The second power state" in says
 
 
 def test_a_profile_of_that_name_comes_first(command: Command, tmp_path: Path) -> None:

@@ -187,10 +187,10 @@ def test_degradations_are_shown() -> None:
 
 
 def test_a_profile_without_votes_has_no_tables() -> None:
-    """The page of system_settings says that it casts no votes."""
+    """The page of system_settings says that it sends no votes."""
     outline = Outline(as_page(dry_run("system_settings")))
     assert "table" not in outline.tags
-    assert any("casts no votes" in text for text in outline.texts)
+    assert any("sends no votes" in text for text in outline.texts)
 
 
 def test_of_thousands_of_calls_the_first_and_last_are_shown() -> None:

@@ -125,7 +125,7 @@ def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
     ],
 )
 def test_no_mistake(text: str) -> None:
-    """Valid settings, and settings that cast no vote, have no finding."""
+    """Valid settings, and settings that do not vote, have no finding."""
     assert found(text) == []
 
 

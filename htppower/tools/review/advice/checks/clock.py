@@ -40,7 +40,7 @@ _DIFFERENT = 0.97
 _CLEARLY_DIFFERENT = 0.9
 _DO = (
     "htppower status   # is the session RAISED, under which profile?",
-    "htppower doctor   # does the library take the votes?",
+    "htppower doctor   # does the library accept the votes?",
     "stop other clients of the HTP, let the device cool down, and measure again",
 )
 

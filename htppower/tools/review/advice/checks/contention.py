@@ -1,4 +1,4 @@
-"""Waits on the HTP: another graph takes it away, or no number shows the cause."""
+"""Waits on the HTP: another graph interrupts an inference, or no number shows the cause."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DO = (
 
 
 def contention(numbers: Numbers) -> Advice | Nothing:
-    """Check ADV-5: another graph takes the HTP away."""
+    """Check ADV-5: another graph interrupts the inferences on the HTP."""
     yields = present(numbers.columns.get(Event.YIELDS, ()))
     times_us = sum(numbers.average(event) or 0.0 for event in YIELD_TIMES)
     hit = sum(each > 0 for each in yields) / len(yields) if yields else float(times_us > 0)

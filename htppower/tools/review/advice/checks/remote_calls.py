@@ -37,7 +37,8 @@ _WAYS = (
     (Event.QNN, Event.QNN_ACCELERATOR, Confidence.MEDIUM),
     (Event.QNN, Event.ACCELERATOR, Confidence.LOW),
 )
-# If the profile polls already, a gain is doubtful. Rows further apart have more than the way between them.
+# If the profile polls already, a gain is doubtful. Between rows that are further apart, there is more than the travel
+# of the call.
 _DOUBT = 0.5
 # Polling costs CPU power and no time of the inference. It counts this much compared with time.
 _CPU_WEIGHT = 0.1
@@ -46,17 +47,17 @@ _ADAPTIVE_US = 1_000
 
 _NOT_IN_FORCE = (
     "htppower status          # is the session RAISED, is polling in force?",
-    "htppower doctor          # does the library take the votes?",
+    "htppower doctor          # does the library accept the votes?",
 )
 _MODE_NOT_SET = (
     "htppower settings --check FILE   # does the runtime read its mode?",
-    "htppower doctor                  # does the library take the votes?",
+    "htppower doctor                  # does the library accept the votes?",
 )
 
 
 @attrs.frozen
 class _Way:
-    """The way of a call: its time, the rows that were subtracted, and how sure that is."""
+    """The travel time of a call and its answer, the rows that were subtracted for it, and how sure it is."""
 
     time_us: float
     said: str
@@ -64,7 +65,7 @@ class _Way:
 
 
 def _way(numbers: Numbers) -> _Way | None:
-    """Return the way of the call and of its answer, from the nearest rows that the file has."""
+    """Return the travel time of the call and its answer, from the nearest rows that the file has."""
     for outer, inner, confidence in _WAYS:
         time_us = numbers.between(outer, inner)
         if time_us is not None:
@@ -130,7 +131,7 @@ def polling(numbers: Numbers) -> Advice | Nothing:
 
 
 def _too_short(numbers: Numbers) -> Advice | Nothing:
-    """Return advice if polling ends before the answer, with the votes that mend it."""
+    """Return advice if polling ends before the answer, with the votes that fix it."""
     profile = numbers.measurement.profile
     # A part of the call is shorter than the call. If a part is too long for polling, the call is too.
     call = next((event for event in (Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR) if numbers.has(event)), None)

@@ -85,7 +85,7 @@ def _measurement(source: Source, block: Any) -> Measurement | None:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """Return a name and the unit behind it; no unit if the name as it stands is an event's."""
+    """Return a name and the unit after it; no unit if the whole text is the name of an event."""
     if event_of(name) is not None:
         return name, ""
     found = _UNIT.search(name)

@@ -35,7 +35,7 @@ def test_a_profile_is_put_into_a_file(command: Command, chat: Path) -> None:
 
 
 def test_a_file_that_is_refused_is_not_written(command: Command, chat: Path) -> None:
-    """A file with a mistake stays as it was, and the mistake is reported."""
+    """A file with a mistake is unchanged, and the mistake is reported."""
     chat.write_text("{,}")
     done = command.run("export", "burst", "--into", str(chat))
     assert (done.exit_code, chat.read_text()) == (2, "{,}")

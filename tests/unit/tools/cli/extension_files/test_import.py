@@ -18,7 +18,7 @@ AS_BURST = 'profile: chat\nextends: burst\nsummary: "burst as in chat.json."\n'
 def test_a_file_becomes_a_profile(command: Command, chat: Path) -> None:
     """The profile is printed; comments list the defaults that the file does not state."""
     output = command.output("import", str(chat))
-    assert output.startswith("# Imported from chat.json, device 0, core 0: burst.\n# For the host,")
+    assert output.startswith("# Imported from chat.json, device 0, core 0: burst.\n# Settings of the host,")
     assert output.endswith(AS_BURST)
 
 

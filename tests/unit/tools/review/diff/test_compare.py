@@ -347,7 +347,9 @@ def test_a_second_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> Non
     assert [(change.field, change.effect) for change in comparison.changes] == [
         ("relax.then.after_us", Effect.CHANGES_TIMING)
     ]
-    assert in_words(comparison) == ("mine: time until it relaxes further 2 s -> learnt, cold starts 5 %, 0 to 10 s.",)
+    assert in_words(comparison) == (
+        "mine: time until the second power state 2 s -> learnt, cold starts 5 %, 0 to 10 s.",
+    )
     other = write(tmp_path / "other", mine=then.replace("released", "relaxed_up_down"))
     assert ("relax.then.to", Effect.RAISES_POWER) in [
         (change.field, change.effect) for change in differ(new, other).changes

@@ -44,7 +44,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_shipped_profile_is_of_the_table_with_its_name(table: tuple[str, ...]) -> None:
-    """The name alone gives the table of a shipped profile, so its file need not be read."""
+    """The name of a shipped profile shows which table it belongs to, so its file is not read."""
     for name in table:
         profile = load_profile(name)
         assert profile.name == name

@@ -1,4 +1,4 @@
-"""Suppressions: the findings that they lift, their expiry, and findings about suppressions."""
+"""Suppressions: the findings that they hide, their expiry, and findings about suppressions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rules(found: LintReport) -> list[str]:
 
 
 def test_a_suppression_lifts_the_findings_of_its_rules_in_the_whole_file(tmp_path: Path) -> None:
-    """A suppression on its own line applies to the whole file; the lifted findings are still known."""
+    """A suppression on its own line applies to the whole file; the hidden findings are still known."""
     for text in (f"{GOOD}\n{POLLS}\n", f"{POLLS}\n{GOOD}\n", f"{POLLS}\n   {GOOD}\n"):
         found = report(tmp_path, text)
         assert rules(found) == []
@@ -44,7 +44,7 @@ def test_a_suppression_lifts_the_findings_of_its_rules_in_the_whole_file(tmp_pat
 
 
 def test_a_suppression_behind_a_value_is_for_its_line(tmp_path: Path) -> None:
-    """A suppression after a value lifts only the findings of that line."""
+    """A suppression after a value hides only the findings of that line."""
     assert rules(report(tmp_path, f"{POLLS}  {GOOD}\n")) == []
     other_line = POLLS.replace("low_balanced\n", f"low_balanced  {GOOD}\n")
     assert sorted(rules(report(tmp_path, other_line))) == ["REV-2", "RPC-6", "SUP-3"]
@@ -88,7 +88,7 @@ def test_a_suppression_in_a_base_is_known_by_any_spelling_of_its_path(tmp_path: 
 
 
 def test_a_suppression_in_a_power_state_lifts_what_is_told_where_it_is_named(tmp_path: Path) -> None:
-    """A profile linted alone has REV-4 at the profile; the suppression in the state's file still lifts it."""
+    """A profile linted alone has REV-4 at the profile; the suppression in the state's file still hides it."""
     (tmp_path / "states").mkdir()
     relaxed = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8")
     text = relaxed.replace("state: relaxed", "state: low").replace("rpc_polling_time_us: 0", "rpc_polling_time_us: 9")
@@ -157,7 +157,7 @@ def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Pat
     ],
 )
 def test_a_suppression_that_is_not_well_formed_is_an_error(tmp_path: Path, comment: str, said: str) -> None:
-    """Without rule, date or reason no finding is lifted; the finding is at the comment, with the right form."""
+    """Without rule, date or reason no finding is hidden; the finding is at the comment, with the right form."""
     found = report(tmp_path, f"{POLLS}\n{comment}\n")
     assert sorted(rules(found)) == ["REV-2", "RPC-6", "SUP-1"]
     (wrong,) = [finding for finding in found.findings if finding.rule == "SUP-1"]
@@ -219,7 +219,7 @@ def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
     ],
 )
 def test_a_long_comment_takes_no_longer_than_its_length(tmp_path: Path, comment: str) -> None:
-    """The search is linear: it must not scan a run again from each of its characters."""
+    """The search takes linear time, even in a long run of spaces or of the same character."""
     found = report(tmp_path, f"{POLLS}\n{comment}\n")
     assert all(len(finding.message) < 1_000 for finding in found.findings)
 

@@ -73,7 +73,7 @@ def _kinds_of_text() -> set[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_of_a_picture_stands_out(scheme: str) -> None:
-    """Each class of text reaches 4.5:1 on its ground; words in bands reach it on the fill of every band."""
+    """Each class of text has a contrast of 4.5:1 on its background; words in bands have it on every band's fill."""
     colours = _schemes(STYLE)[scheme]
     ground = colours["ground"]
     kinds = _kinds_of_text()

@@ -221,7 +221,7 @@ def failures(tests: tuple[VoteTest, ...]) -> Iterator[str]:
 
 
 def test_the_controller_passes_all_vote_tests(tests: tuple[VoteTest, ...]) -> None:
-    """The tests of the shipped profiles pass, and so do those with votes that no shipped profile casts."""
+    """The tests of the shipped profiles pass, and so do tests of votes that no shipped profile has."""
     assert list(failures(tests)) == []
 
 

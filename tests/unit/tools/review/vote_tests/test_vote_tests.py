@@ -91,7 +91,7 @@ def test_calls_are_those_since_the_expectation_before() -> None:
 
 
 def test_after_a_restart_nothing_is_in_force_whatever_the_controller_believes() -> None:
-    """The votes are those left in force by the calls: none, until they are cast again."""
+    """The votes are those left in force by the calls: none, until they are sent again."""
     steps = [InferenceStep(100), RestartStep(True, at_us=50), UseStep("balanced", at_us=60)]
     before, after, again = look(steps, [49, 50, 60])
     assert before.votes.dcvs_v3 is not None
