@@ -27,7 +27,7 @@ def load(folder: str, votes: Session, provider: str | None = "qnn") -> genai.Mod
     if provider is not None:
         config.append_provider(provider)
     if provider == "qnn":
-        # In this mode the provider casts no votes; see the page on ONNX Runtime.
+        # In this mode the provider sends no votes; see the page on ONNX Runtime.
         config.set_provider_option("qnn", "htp_performance_mode", "default")
     with votes.init():
         return genai.Model(config)

@@ -1,4 +1,4 @@
-"""LiteRT: every run of a compiled model votes through htppower, and LiteRT itself casts no votes.
+"""LiteRT: every run of a compiled model votes through htppower, and LiteRT itself sends no votes.
 
 How a host calls it::
 
@@ -28,7 +28,7 @@ def load(
     model: bytes, votes: Session, accelerator: HardwareAccelerator = HardwareAccelerator.NPU
 ) -> tuple[CompiledModel, Callable[..., Any]]:
     """Compile a model within INIT; return it, and its ``run_by_index``; each call of that is an inference."""
-    # In this mode LiteRT's dispatch library casts no votes. In any other it votes by itself.
+    # In this mode LiteRT's dispatch library sends no votes. In any other it votes by itself.
     quiet = QualcommOptions(htp_performance_mode=QualcommHtpPerformanceMode.DEFAULT)
     options = Options(hardware_accelerators=accelerator, qualcomm_options=quiet)
     with votes.init():

@@ -104,7 +104,7 @@ def _read_text(path: str, name: str, given: bytes | None) -> str:
     except UnicodeDecodeError as error:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             hint = "save the file as UTF-8; > in PowerShell 5 writes UTF-16"
-            raise _Unparsable(nowhere, "FILE-3", "saved as UTF-16", hint) from None
+            raise _Unparsable(_at_end(name, ""), "FILE-3", "saved as UTF-16", hint) from None
         before = data[: error.start].decode("utf-8", "replace")
         raise _Unparsable(_at_end(name, before), "FILE-3", "not UTF-8", "save the file as UTF-8") from None
     strange = _NOT_YAML.search(text)

@@ -39,7 +39,7 @@ class Gate:
         session: the record of the session, which is handed to ``settle_soon``.
         time: clock and alarms.
         settle_soon: called with the session and the cause when its votes may have to change.
-        plan: what the session casts.
+        plan: the votes that the session sends, and when.
         recall: see ``Learning``.
 
     Attributes:
@@ -49,7 +49,7 @@ class Gate:
         saved: how many inferences have ended that did not wait for a call.
         unsaved: how many inferences have ended that waited for a call, or whose token was garbage collected.
         cold_starts: the counts of the inferences that waited for a call, including those that still run.
-        plan: what the session casts.
+        plan: the votes that the session sends, and when.
         sustain: when its votes come down, and the alarm for this.
         learning: what the session learns and predicts; None for most sessions.
         closing: whether the session is being closed.

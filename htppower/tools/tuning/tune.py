@@ -238,7 +238,7 @@ def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile,
 
     Raises:
         ProfileError: the profile can't be found or read.
-        TuningError: the profile casts no votes; or the recording names it, and it can't be found.
+        TuningError: the profile sends no votes; or the recording names it, and it can't be found.
     """
     name = question.measured_under or session.profile or DEFAULT_PROFILE
     try:
@@ -252,7 +252,7 @@ def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile,
         ) from None
     if not profile.votes or profile.relax is None:
         raise TuningError(
-            f"{session.name}: recorded under {profile.name}, which casts no votes, so its speed is not known; give a"
+            f"{session.name}: recorded under {profile.name}, which sends no votes, so its speed is not known; give a"
             " profile with votes with --measured-under"
         )
     notes = []

@@ -57,7 +57,7 @@ class Variant:
         """Return the profile with a sustain time. With 0 it lowers in the background: no inference waits for that."""
         relax = self.profile.relax
         if relax is None:
-            raise ValueError(f"{self.name} casts no votes, so nothing is lowered")
+            raise ValueError(f"{self.name} sends no votes, so nothing is lowered")
         lowering = Lowering.BACKGROUND if sustain == 0 else Lowering.FOREGROUND
         return attrs.evolve(
             self.profile,
@@ -82,7 +82,7 @@ def variants(names: Iterable[str], folders: Iterable[str] = ()) -> tuple[tuple[V
     for name in dict.fromkeys(names):
         profile = load_profile(name, folders=folders)
         if not profile.votes or profile.relax is None:
-            notes.append(f"{profile.name} is left out: it casts no votes, so its cost is not known")
+            notes.append(f"{profile.name} is left out: it sends no votes, so its cost is not known")
         elif is_held(profile):
             notes.append(f"{profile.name} is left out: it never lowers its votes")
         else:

@@ -37,10 +37,10 @@ def speed(model: DeviceModel, profile: Profile) -> float:
     the shipped profiles by the average of the core and bus corners. Beyond the last shipped profile it stays constant.
 
     Raises:
-        ValueError: the profile casts no votes, so its clocks are not known.
+        ValueError: the profile sends no votes, so its clocks are not known.
     """
     if not profile.votes:
-        raise ValueError(f"{profile.name} casts no votes, so its speed is not known")
+        raise ValueError(f"{profile.name} sends no votes, so its speed is not known")
     stated = {each.profile: each.speed.value for each in model.speeds}
     if profile.name in stated:
         return stated[profile.name]
@@ -61,7 +61,7 @@ def stretch(model: DeviceModel, profile: Profile, measured_under: Profile) -> fl
     """Return how many times as long an inference takes under a profile as under ``measured_under``.
 
     Raises:
-        ValueError: one of the profiles casts no votes.
+        ValueError: one of the profiles sends no votes.
     """
     return speed(model, measured_under) / speed(model, profile)
 
@@ -73,7 +73,7 @@ def active_w(model: DeviceModel, profile: Profile) -> float:
     while votes are up and nothing runs.
 
     Raises:
-        ValueError: the profile casts no votes.
+        ValueError: the profile sends no votes.
     """
     active_w: float = model.active_w.value * speed(model, profile) ** model.active_exponent.value
     return max(active_w, raised_idle_w(model, profile))
@@ -85,7 +85,7 @@ def raised_idle_w(model: DeviceModel, profile: Profile) -> float:
     Only the part above the lowered power depends on the speed, so a raised profile never draws less than a lowered one.
 
     Raises:
-        ValueError: the profile casts no votes.
+        ValueError: the profile sends no votes.
     """
     lowered_w = model.relaxed_idle_w.value
     share: float = speed(model, profile) ** model.raised_idle_exponent.value
@@ -115,12 +115,12 @@ def break_even_us(model: DeviceModel, profile: Profile, price_of_latency_w: floa
         The time; ``math.inf`` if lowering saves nothing.
 
     Raises:
-        ValueError: the price is negative, or the profile casts no votes.
+        ValueError: the price is negative, or the profile sends no votes.
     """
     if not price_of_latency_w >= 0:
         raise ValueError(f"the price of latency is {price_of_latency_w} W: at least 0")
     if profile.relax is None:
-        raise ValueError(f"{profile.name} casts no votes, so nothing is lowered")
+        raise ValueError(f"{profile.name} sends no votes, so nothing is lowered")
     saved_w = raised_idle_w(model, profile) - lowered_idle_w(model, profile.relax.to)
     calls_j = _CALLS_OF_A_GAP * model.call_j.value
     cost_j = calls_j + price_of_latency_w * model.raise_late_us.value / _US
@@ -167,7 +167,7 @@ def timing(model: DeviceModel, profile: Profile, measured_under: Profile) -> Tim
     """Return how long inferences take under a profile if they were recorded under another.
 
     Raises:
-        ValueError: one of the profiles casts no votes.
+        ValueError: one of the profiles sends no votes.
     """
     late_us = round(model.raise_late_us.value)
     return Timing(

@@ -53,7 +53,7 @@ def test_outputs_are_written_beside_what_is_printed(command: Command) -> None:
 def test_nothing_compared_with_nothing_is_exit_2(command: Command, tmp_path: Path) -> None:
     """Two folders without profiles are an error, so that a wrong folder is not reported as equal."""
     result = command.run("diff", str(tmp_path), str(tmp_path))
-    assert (result.exit_code, "no profile there" in result.stderr) == (2, True)
+    assert (result.exit_code, "no profile on either side" in result.stderr) == (2, True)
     assert command.run("diff", str(tmp_path), "burst").exit_code == 2
 
 

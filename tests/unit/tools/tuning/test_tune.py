@@ -20,7 +20,7 @@ def test_a_recording_without_an_inference_is_nothing_to_tune() -> None:
         tune(recording(empty), MODEL, Question())
     with pytest.raises(TuningError, match="no session 'voice'; it has camera"):
         chosen(recording(empty), ("voice",))
-    with pytest.raises(TuningError, match="casts no votes"):
+    with pytest.raises(TuningError, match="sends no votes"):
         tune(recording(attrs.evolve(periodic(), profile="system_settings")), MODEL, Question())
 
 

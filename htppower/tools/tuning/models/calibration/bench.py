@@ -115,12 +115,12 @@ def variant(
 
     Raises:
         ProfileError: the profile can't be found.
-        CalibrationFailed: the profile casts no vote on the DSP's clocks.
+        CalibrationFailed: the profile sends no vote on the DSP's clocks.
     """
     profile = load_profile(name)
     votes, relax = profile.votes, profile.relax
     if votes.dcvs_v3 is None or relax is None:
-        raise CalibrationFailed(f"{name} casts no dcvs_v3 vote: measure with a profile that does, such as burst")
+        raise CalibrationFailed(f"{name} sends no dcvs_v3 vote: measure with a profile that does, such as burst")
     if sleep_latency_us is not None:
         votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(votes.dcvs_v3, sleep_latency_us=sleep_latency_us))
     if polling_us is not None:

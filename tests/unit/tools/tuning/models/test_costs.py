@@ -120,7 +120,7 @@ def test_a_profile_without_votes_has_no_costs() -> None:
     """Without votes, the clocks are unknown."""
     none = load_profile(SYSTEM_SETTINGS)
     for asked in (costs.speed, costs.active_w, costs.raised_idle_w, costs.break_even_us):
-        with pytest.raises(ValueError, match="system_settings casts no votes"):
+        with pytest.raises(ValueError, match="system_settings sends no votes"):
             asked(MODEL, none)
 
 
