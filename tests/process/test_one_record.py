@@ -79,7 +79,7 @@ def package(tmp_path: Path) -> Path:
     """Return a copy of the package that a test may change."""
     copy = tmp_path / "changed" / "htppower"
     shutil.copytree(ROOT / "htppower", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(shipped_folder(), copy.parent / shipped_folder().name)
+    shutil.copytree(shipped_folder(), copy.parent / "profiles")
     return copy
 
 
