@@ -233,7 +233,7 @@ class VoteController(Closing):
             reason: why the cap is needed; shown in status and events.
 
         Returns:
-            The cap: ``lift`` it, or use it as a context manager. Keep a reference: the cap ends when no reference to it
+            The cap. ``lift`` it, or use it as a context manager. Keep a reference: the cap ends when no reference to it
                 is left.
 
         Raises:
@@ -326,7 +326,7 @@ class VoteController(Closing):
                 status`` finds it; this file is removed when it is closed.
 
         Returns:
-            The file: ``close`` it, or use it as a context manager. Closing the controller also closes it.
+            The file. ``close`` it, or use it as a context manager. Closing the controller also closes it.
 
         Raises:
             OSError: the file can't be written.
@@ -368,7 +368,7 @@ class VoteController(Closing):
             name: the name of the host, written into every file.
 
         Returns:
-            The recording: ``close`` it, or use it as a context manager. Closing the controller also closes it.
+            The recording. ``close`` it, or use it as a context manager. Closing the controller also closes it.
 
         Raises:
             OSError: the file can't be written, for example because its folder is missing.

@@ -88,7 +88,7 @@ class Session(Closing):
 
     @property
     def own_profile(self) -> Profile:
-        """The session's own profile: the one it was opened with, or the last one that ``use`` set."""
+        """The profile that the session was opened with, or the last one that ``use`` set."""
         return self._record.own
 
     @property
@@ -139,8 +139,7 @@ class Session(Closing):
 
         Returns:
             The ticket, whose ``end`` ends the inference. The inference also ends when the ticket is garbage collected.
-                ``status`` shows the
-            tickets that have not ended, with their age.
+            ``status`` shows the tickets that have not ended, with their age.
 
         Raises:
             VoteRejected, SessionClosed: for the same reasons as ``inference``; then the inference has not begun.
@@ -260,7 +259,7 @@ class Session(Closing):
             owner: the hold ends when this object is garbage collected; it must support weak references.
 
         Returns:
-            The hold: ``release`` it, or use it as a context manager. It also ends with the session. A hold without
+            The hold. ``release`` it, or use it as a context manager. It also ends with the session. A hold without
             timeout and owner also ends when no reference to the hold is left.
 
         Raises:

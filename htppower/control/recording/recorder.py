@@ -96,7 +96,7 @@ class Recording(Closing):
 
     @property
     def lost(self) -> int:
-        """How many inferences are lost: too many waited, or they were garbage collected before they were ended."""
+        """How many inferences are lost, as too many waited, or they were garbage collected before they were ended."""
         return self._lost
 
     def flush(self, timeout_s: float = _LONGEST_WRITE_S) -> bool:
