@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,9 +95,9 @@ def test_a_lasting_file_is_on_the_disk_before_it_is_in_place(
     assert (seen, path.read_bytes()) == ([(8, b"old")] * lasting, b"new data")
 
 
-@pytest.mark.parametrize("function", ["write", "replace"])
+@pytest.mark.parametrize(("owner", "function"), [(os, "write"), (Path, "replace")], ids=["write", "replace"])
 def test_the_time_limit_of_a_host_is_passed_on_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, function: str
 ) -> None:
     """The TimeoutError of a host's signal handler is an OSError, too, and passes through unchanged."""
     path, limit = tmp_path / "learnt.json", TimeoutError("the host's")
@@ -106,7 +107,7 @@ def test_the_time_limit_of_a_host_is_passed_on_as_it_is(
         raise limit
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, function, out_of_time)
+        patch.setattr(owner, function, out_of_time)
         with pytest.raises(TimeoutError) as raised:
             put_in_place(path, b"new")
     assert raised.value is limit
