@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The numbers of the events, from Windows' headers. Ctrl-C, 0, is Python's own; a logoff, 5, is told to every service
-# for each user.
+# The numbers of the events, from Windows' headers. Python handles Ctrl-C, 0. Services receive a logoff, 5, for each
+# user, and must not end then.
 CTRL_BREAK, CLOSED, SHUTDOWN = 1, 2, 6
 
 
 class ConsoleEnd:
     """Calls a function when the console ends the process, on a thread that Windows makes for it.
 
-    Windows ends the process when the function returns, or 5 s after a window was closed. The function is called until
-    the process ends: to take a handler away while it runs is not safe.
+    Windows ends the process when the function returns, or 5 s after a window was closed. The handler stays
+    until the process ends, since removing it while it runs is not safe.
 
     Args:
         ends: the function.

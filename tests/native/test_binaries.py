@@ -59,7 +59,7 @@ def test_a_binary_for_another_machine(tmp_path: Path) -> None:
 def test_a_library_with_code_for_two_machines_fits_both(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, process: str, fits: bool
 ) -> None:
-    """A process for aarch64 or for x86-64 loads it, which fails here only since it is no library; others refuse it."""
+    """A process for aarch64 or for x86-64 tries to load the file, and any other process refuses it."""
     path = tmp_path / "QnnHtp.dll"
     path.write_bytes(pe_for_two())
     monkeypatch.setattr(qnn_library, "machine", lambda: process)

@@ -1,9 +1,9 @@
 """Makes a Windows CPython 3.11 for x86-64 under Wine, from packages of Debian and wheels alone.
 
 ``python tests/windows/windows_python.py FOLDER [REQUIREMENT...]`` makes ``FOLDER/python``, a program that runs it: with
-arguments, the current folder and an exit code like any Python. Paths have the drive Z. It needs wine64,
-gcc-mingw-w64-x86-64 and unpacks the rest: ``python311.dll`` and its modules in C are those of python.org, as a wheel of
-panda3d carries them; the standard library in Python is this Python's, so this must be Python 3.11.
+arguments, the current folder and an exit code like any Python. Paths have the drive Z. It needs wine64
+and gcc-mingw-w64-x86-64. ``python311.dll`` and the modules in C are python.org's; a wheel of panda3d contains them. The
+modules in Python are copied from the Python that runs this program, so it must be Python 3.11.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.sustain.learner import make_learner
 from htppower.tools.tuning.cost.blocks import Blocks, LatencyCounts, fits
 from htppower.tools.tuning.cost.curves import distinct_time_outs_us
-from htppower.tools.tuning.cost.exact import ExactTimeOuts
+from htppower.tools.tuning.cost.exact import Counter, ExactTimeOuts
 from htppower.tools.tuning.cost.learnt import run_learnt
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from htppower.profiles.sustain import Sustain
-    from htppower.tools.tuning.cost.exact import Counter
     from htppower.tools.tuning.cost.outcome import Run
     from htppower.tools.tuning.cost.workload import Timing
     from htppower.tools.tuning.limits import Limit
@@ -210,7 +209,7 @@ class Trial:
             else:
                 always, more = blocks.later_than(int(limit.most))
                 most = count - rank(limit.measure, count) - always
-            self._counters[limit] = (self.exact.counter(more), most)
+            self._counters[limit] = (Counter(self.exact, more), most)
         return self._counters[limit]
 
     def look_at(self, time_outs_us: NDArray[np.int64], outcomes: Outcomes) -> None:

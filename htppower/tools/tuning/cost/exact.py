@@ -192,10 +192,6 @@ class ExactTimeOuts:
             int(blocks.waits_us[0]) + self._surely.sum("waits", time_outs_us),
         )
 
-    def counter(self, more: NDArray[np.int64]) -> Counter:
-        """Return a counter that adds up a number of each cold block."""
-        return Counter(self, more)
-
     def cold_blocks(self, time_out_us: int) -> NDArray[np.bool_]:
         """Return which blocks are cold under a time-out."""
         cold = np.concatenate((np.ones(1, np.bool_), self.shortened_us >= time_out_us))

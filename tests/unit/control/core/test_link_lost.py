@@ -1,4 +1,4 @@
-"""``link_lost``: the votes of which sessions are sent again, in which order, and how often."""
+"""``link_lost``: it sends the votes of the sessions again, in the right order and only once."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tools.tuning.cost import sums
 from htppower.tools.tuning.cost.blocks import Blocks
 from htppower.tools.tuning.cost.curves import GapCurve
-from htppower.tools.tuning.cost.exact import ExactTimeOuts
+from htppower.tools.tuning.cost.exact import Counter, ExactTimeOuts
 from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
 from htppower.tools.tuning.cost.sums import Alternation
 from htppower.tools.tuning.cost.workload import Timing, Workload
@@ -60,7 +60,7 @@ def test_how_many_are_late_is_counted_by_the_same_search(seed: int) -> None:
     time_outs = some_time_outs(exact, draw)
     for latency_us in (0, 1_000, 4_000, 8_000, 30_000):
         always, more = exact.blocks.later_than(latency_us)
-        counter = exact.counter(more)
+        counter = Counter(exact, more)
         counted = always + counter.sums(time_outs)
         assert (counter.at_least(time_outs) + always <= counted).all()
         for time_out_us, count in zip(time_outs.tolist(), counted.tolist(), strict=True):
@@ -108,7 +108,7 @@ def test_intervals_and_rows_one_by_one_come_to_the_same(
     exact = ExactTimeOuts(Blocks.of(workload))
     assert (exact.alternation is None) == (longest == 0)
     time_outs = some_time_outs(exact, draw)
-    found, counted = exact.outcomes(time_outs), exact.counter(np.ones(exact.blocks.first.size, np.int64))
+    found, counted = exact.outcomes(time_outs), Counter(exact, np.ones(exact.blocks.first.size, np.int64))
     assert np.array_equal(counted.sums(time_outs), found.cold)
     for place, time_out_us in enumerate(time_outs.tolist()):
         one = run_stepwise(workload, Fixed(time_out_us)).outcome()
@@ -134,7 +134,7 @@ def test_time_outs_near_many_gaps_and_near_few_come_to_what_a_run_does() -> None
     exact = ExactTimeOuts(Blocks.of(workload))
     assert exact.alternation is None
     time_outs = np.concatenate((np.arange(22_000, 27_000, 250), np.arange(30_000, 90_000, 5_001)))
-    found, counted = exact.outcomes(time_outs), exact.counter(np.ones(exact.blocks.first.size, np.int64))
+    found, counted = exact.outcomes(time_outs), Counter(exact, np.ones(exact.blocks.first.size, np.int64))
     assert np.array_equal(counted.sums(time_outs), found.cold)
     for place, time_out_us in enumerate(time_outs.tolist()):
         one = run_stepwise(workload, Fixed(time_out_us)).outcome()
