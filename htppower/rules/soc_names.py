@@ -21,8 +21,8 @@ _LAPTOPS = (
     (re.compile(r"X1[EP]?[0-9]{2}1(?:[0-9]{2}|DE)"), 60),
     (re.compile(r"X2[EP][0-9]{2}1[0-9]{2}"), 88),
 )
-# Chips without an HTP, their marketing names, and the kernel's or the vendor's numbers. For most of them the vendor names a Hexagon V66 or
-# older; for SM4635 and SM6450Q the SoC table of QAIRT 2.47 names none.
+# Chips without an HTP, their marketing names, and the kernel's or the vendor's numbers. The vendor names a Hexagon V66
+# or older for most of them; the SoC table of QAIRT 2.47 names none for SM4635 and SM6450Q.
 _WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "SM8250": ("Snapdragon 865", "Snapdragon 865+", "Snapdragon 870", "356"),

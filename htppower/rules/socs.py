@@ -8,9 +8,9 @@ Sources:
 - the kernel's numbers: include/dt-bindings/arm/qcom,ids.h of Linux; for 614 the kernel's mailing list. The device
   library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 577, 603, 604, 618, 660, 667, 674, 675 and 676: for each
   number it reports the same Hexagon as this table;
-- SC7280X and SA8540: the SoC models of the QNN headers, as ggml-org/llama.cpp and google-ai-edge/LiteRT list them. Linux
-  describes SA8540P as a variant of SC8280XP. The library for x86-64 of QAIRT 2.51 accepts 62 and refuses HMX votes
-  there, as below V75; it does not know 44.
+- SC7280X and SA8540: the SoC models of the QNN headers, as google-ai-edge/LiteRT lists them. Linux describes SA8540P
+  as a variant of SC8280XP. The library for x86-64 of QAIRT 2.51 accepts 62 and refuses HMX votes there, as below V75;
+  it does not know 44.
 """
 
 from __future__ import annotations
