@@ -1,43 +1,29 @@
-"""The rules of the votes that are numbers: remote calls, the HMX timeout, the DDR performance mode."""
+"""The rules of the votes that are numbers: remote calls and the HMX timeout."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, printable
-from htppower.rules.check_parts import hvx_at
-from htppower.rules.rule import OBJECT, UNSET, Breach, IfThen, Needs, Rule, mine, my_votes, rule
-from htppower.votes.clock_votes import DcvsV3Exp
-from htppower.votes.corners import ExpandedCorner, VoltageCorner
-from htppower.votes.options import VOTE_OPTIONS, Option
+from htppower.rules.rule import Breach, IfThen, Needs, Rule, my_votes, rule
+from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.rules.case import Case
-    from htppower.rules.platforms import Platform
 
 _LATENCY = ("votes", "rpc_control_latency_us")
 _POLLING = ("votes", "rpc_polling_time_us")
 _ADAPTIVE = ("votes", "adaptive_polling_time_us")
 _TIMEOUT = ("votes", "hmx_timeout_us")
-_DDR = ("votes", "ddr_perf_mode")
 
 _SMALLEST_ADAPTIVE_POLLING_US = 1000
 _LATENCY_CRITICAL_BELOW_US = 200
 _POLLING_MODES = ("burst", "sustained_high_performance", "high_performance")
 _POLLING_PROFILES = frozenset((*_POLLING_MODES, *(f"llm_decode_{mode}" for mode in _POLLING_MODES)))
-# The vendor's llm_decode_burst asks for the DDR performance mode from Hexagon V79 on, but V79 lacks this mode.
-_DDR_WHERE_IT_IS = "llm_decode_burst"
 _POSITIVE = {"type": "integer", "minimum": 1}
-
-
-def _bus_at(highest: str) -> dict[str, Any]:
-    """Return the JSON Schema of an HVX vote whose bus corners are all the highest."""
-    corner = {"const": highest}
-    limits = {**OBJECT, "properties": dict.fromkeys(("min", "target", "max"), corner)}
-    return {**OBJECT, "properties": {"bus": {"anyOf": [corner, limits]}}}
 
 
 @rule(
@@ -189,6 +175,31 @@ _REFUSED_POLLING = Rule(
 
 
 @rule(
+    "RPC-8",
+    "On Linux boards RPC polling needs FastRPC 1.0.7, and an RPC control latency has no effect.",
+    Breach.NOTE,
+    "https://github.com/qualcomm/fastrpc, pull request 258 and src/fastrpc_apps_user.c",
+    why=(
+        "The open FastRPC library refuses polling before 1.0.7, and later ones need a kernel and a chip with it. It "
+        "accepts a control latency, and does nothing for it."
+    ),
+    mend="Do not rely on these two votes on a board; cpu_latency_us keeps the CPU awake there.",
+    wrong=my_votes("rpc_polling_time_us: 9999", "burst"),
+    right=my_votes("rpc_polling_time_us: 0, rpc_control_latency_us: unset", "burst"),
+    lint=("--platform", "linux", "--notes"),
+    needs=(Needs.PLATFORM,),
+    fields=(_LATENCY, _POLLING),
+)
+def _open_fastrpc(case: Case) -> Iterator[Finding]:
+    if case.platform is None or case.platform.os != "linux":
+        return
+    if case.votes.rpc_polling_time_us:
+        yield Finding("RPC-8", _POLLING, "FastRPC of a Linux board refuses polling before its version 1.0.7")
+    if case.votes.rpc_control_latency_us:
+        yield Finding("RPC-8", _LATENCY, "FastRPC of a Linux board accepts a control latency, and does nothing for it")
+
+
+@rule(
     "TMR-1",
     "The HMX timeout is 100 to 1000000 us.",
     Breach.ERROR,
@@ -204,73 +215,3 @@ def _hmx_timeout(case: Case) -> Iterator[Finding]:
     limits = LIMITS[VoteSet, "hmx_timeout_us"]
     if timeout_us is not None and not limits.hold(timeout_us):
         yield Finding("TMR-1", _TIMEOUT, f"the HMX timeout is {timeout_us} us", str(limits))
-
-
-@rule(
-    "DDR-1",
-    "The DDR performance mode needs every bus corner at MAX_VOLTAGE_CORNER, and Hexagon V81 or later.",
-    Breach.ERROR,
-    "QnnHtpPerfInfrastructure.h, SDK 2.48",
-    why="The mode raises the memory above what the highest bus corner gives; below that corner it has no effect.",
-    mend="Vote the bus at MAX_VOLTAGE_CORNER, or leave ddr_perf_mode unset.",
-    wrong=my_votes("ddr_perf_mode: true, dcvs_v3: {bus: TURBO}"),
-    right=my_votes("ddr_perf_mode: true, dcvs_v3: {bus: MAX_VOLTAGE_CORNER}"),
-    needs=(Needs.FIELDS, Needs.PLATFORM, Needs.PROFILE),
-    fields=(("votes", "dcvs_v3", "bus"), ("votes", "dcvs_v3_exp", "bus"), _DDR),
-    schema=(
-        IfThen(
-            {"ddr_perf_mode": {"const": True}},
-            {"dcvs_v3": _bus_at(VoltageCorner.MAX_VOLTAGE_CORNER.name)},
-            or_left_out={"dcvs_v3_exp": UNSET},
-        ),
-        IfThen(
-            {"ddr_perf_mode": {"const": True}, "dcvs_v3_exp": OBJECT},
-            {"dcvs_v3_exp": _bus_at(ExpandedCorner.MAX.name)},
-        ),
-    ),
-)
-def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
-    if not case.votes.ddr_perf_mode:
-        return
-    hvx = case.votes.hvx
-    highest = ExpandedCorner.MAX if isinstance(hvx, DcvsV3Exp) else VoltageCorner.MAX_VOLTAGE_CORNER
-    bus = None if hvx is None else hvx.bus
-    if bus is None or {bus.min, bus.target, bus.max} != {highest}:
-        message = f"the bus corners are not all {highest.name}"
-        yield Finding("DDR-1", _DDR, message, f"bus: {highest.name}", also=((*hvx_at(case), "bus"),))
-    platform = _without_ddr(case)
-    if platform is not None and _DDR_WHERE_IT_IS not in case.lineage:
-        yield _no_ddr("DDR-1", platform)
-
-
-@rule(
-    "DDR-2",
-    "Below Hexagon V81, llm_decode_burst omits the DDR performance mode.",
-    Breach.DEGRADES,
-    "vendor, llm_decode profiles of SDK 2.48: from V79 on; measured: 13004 on x86-64",
-    why=(
-        "The vendor has the profile for Hexagon V79 on, and the mode for V81 on: on V79 the other votes are sent "
-        "without it. Any other profile with the mode is refused there (DDR-1)."
-    ),
-    mend="Leave it as it is, or set ddr_perf_mode unset in a profile that is only for V79.",
-    wrong=mine("summary: Mine.", "llm_decode_burst"),
-    right=my_votes("ddr_perf_mode: unset", "llm_decode_burst"),
-    lint=("--arch", "V79"),
-    needs=(Needs.PLATFORM, Needs.PROFILE),
-    fields=(_DDR,),
-)
-def _ddr_where_it_is(case: Case) -> Iterator[Finding]:
-    platform = _without_ddr(case)
-    if case.votes.ddr_perf_mode and platform is not None and _DDR_WHERE_IT_IS in case.lineage:
-        yield _no_ddr("DDR-2", platform)
-
-
-def _without_ddr(case: Case) -> Platform | None:
-    """Return the platform of a case if it lacks the DDR performance mode."""
-    platform = case.platform
-    return None if platform is None or platform.has(Option.DDR_PERF_MODE) else platform
-
-
-def _no_ddr(breaks: str, platform: Platform) -> Finding:
-    message = f"no DDR performance mode on Hexagon V{platform.arch}"
-    return Finding(breaks, _DDR, message, platform.needs(Option.DDR_PERF_MODE))

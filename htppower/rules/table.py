@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.rules import ceng_rules, hmx_rules, hvx_rules, number_rules, relax_rules
+from htppower.rules import ceng_rules, ddr_rules, hmx_rules, hvx_rules, number_rules, relax_rules
 from htppower.rules.case import Applied, ValidityRow
 from htppower.rules.rule import Breach, Rule, rules_in
 
@@ -30,7 +30,8 @@ _NULL_CLIENT = Rule(
 )
 
 RULES = {
-    rule.id: rule for rule in (*rules_in(hvx_rules, hmx_rules, ceng_rules, number_rules, relax_rules), _NULL_CLIENT)
+    rule.id: rule
+    for rule in (*rules_in(hvx_rules, hmx_rules, ceng_rules, number_rules, ddr_rules, relax_rules), _NULL_CLIENT)
 }
 
 # The vendor's table of HVX and HMX votes ("HMX Power Settings"); combinations that are not in it are invalid.

@@ -41,9 +41,11 @@ BREACHES = {
     "RPC-5": "note",
     "RPC-6": "warning",
     "RPC-7": "platform degrades",
+    "RPC-8": "note",
     "TMR-1": "error",
     "DDR-1": "error",
     "DDR-2": "platform degrades",
+    "DDR-3": "warning",
     "SUS-1": "warning",
     "SUS-2": "error",
     "SUS-3": "note",
@@ -69,7 +71,7 @@ def test_what_is_asked_of_a_rule_follows_from_what_it_needs() -> None:
     """Readers, plans, calls and vote tests each choose the rules that can find something there."""
     assert ids(lambda rule: rule.asked_at_the_call) == ("HMX-3", "HMX-6", "CENG-2")
     assert ids(lambda rule: rule.degrades) == ("DCVS-6", "HMX-1", "CENG-1", "RPC-4", "RPC-7", "DDR-2")
-    of_votes = ("DCVS-3", "DCVS-4", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1")
+    of_votes = ("DCVS-3", "DCVS-4", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1", "DDR-3")
     of_times = ("SUS-2", "SUS-3", "SUS-5", "SUS-6", "SUS-7", "SUS-8", "SUS-9")
     assert ids(lambda rule: rule.compares) == (*of_votes, *of_times)
     of_one_value = ("DCVS-1", "DCVS-2", "HMX-8", "CENG-4", "RPC-1", "TMR-1")
