@@ -26,6 +26,7 @@ class Unavailable(enum.Enum):
     NO_SUCH_BACKEND = "no such backend"
     NOT_FOUND = "library not found"
     NOT_LOADABLE = "library not loadable"
+    SECOND_COPY = "another copy of the library is loaded"
     WRONG_ARCHITECTURE = "library built for another machine"
     SYMBOL_MISSING = "symbol missing"
     NO_PROVIDER = "no HTP provider"
