@@ -26,7 +26,7 @@ from support.gate_locks import GateLocks, checked_gates
 from support.gates import Gate
 from support.two_folders import write_sides
 
-from htppower.backends.qnn import library
+from htppower.backends.qnn import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def _no_copy_seems_loaded() -> Iterator[None]:
     """Hide the copies of the vendor's library that earlier tests have loaded: a process never unloads them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(library, "loaded_copies", lambda _name: ())
+        patch.setattr(loaded, "copies", lambda _name: ())
         yield
 
 

@@ -106,7 +106,7 @@ def test_a_second_copy_is_refused(host: Host, how: str, standin: Standin) -> Non
     else:
         error = host.open(loaded, variables={"HTPPOWER_QNN_LIBRARY": str(other)})
         assert "unset HTPPOWER_QNN_LIBRARY to use the loaded copy" in error["text"]
-    assert error["reason"] == "SECOND_COPY"
+    assert error["reason"] == "ALREADY_LOADED"
     assert f"{other} would be a second copy of the library: this process has loaded {loaded}" in error["text"]
     assert "second_copy=True" in error["text"]
     assert standin.trace == []
@@ -197,4 +197,4 @@ print(backend.describe().path)
 """
     command = [sys.executable, "-c", code, str(loaded), str(other)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout.split("\n")[:2] == ["SECOND_COPY", str(other)], done.stderr
+    assert done.stdout.split("\n")[:2] == ["ALREADY_LOADED", str(other)], done.stderr

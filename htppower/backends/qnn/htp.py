@@ -44,7 +44,7 @@ class QnnHtp:
             the DSP, ids and settings of its own; copies of two releases may refuse each other's skel (1008, 14001).
 
     Raises:
-        BackendUnavailable: the library can't be used; with the reason, and the steps of the search. SECOND_COPY: the
+        BackendUnavailable: the library can't be used; with the reason, and the steps of the search. ALREADY_LOADED: the
             library is named, and the process has loaded another file.
         UnknownPlatform: the part number is not in the tables.
     """

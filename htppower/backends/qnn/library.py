@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.backends.qnn import loaded
 from htppower.backends.qnn.binaries import ARM64X, LOADED_BY, PE_MACHINES, machine_of
-from htppower.backends.qnn.loaded import ALREADY, LOADED, compare, loaded_copies, take_first_found
+from htppower.backends.qnn.loaded import ALREADY, LOADED
 from htppower.errors import BackendUnavailable, Step, Unavailable
 
 if TYPE_CHECKING:
@@ -150,11 +151,11 @@ def load_library(given: str | os.PathLike[str] | None = None, *, second_copy: bo
         BackendUnavailable: it was not found, can't be loaded, is built for another machine, or is named and not the
             copy that is loaded; with the steps.
     """
-    copies = () if second_copy else loaded_copies(library_name())
+    copies = () if second_copy else loaded.copies(library_name())
     named = given is not None or bool(os.environ.get(VARIABLE))
     if copies and not named:
         searched = (*(str(path) for _, path in _candidates(None)), library_name())
-        handle, tried = take_first_found(copies, searched)
+        handle, tried = loaded.take_first_found(copies, searched)
         return Library(handle, tried[-1].path, ALREADY, tried)
     _load_unwinder()
     found = find_library(given)
@@ -163,7 +164,7 @@ def load_library(given: str | os.PathLike[str] | None = None, *, second_copy: bo
         return _ask_the_system(steps)
     chosen = Step(found.origin, str(found.path), LOADED)
     if copies:
-        steps += compare(copies, chosen, instead=_LOADED_INSTEAD[found.origin])
+        steps += loaded.compare(copies, chosen, instead=_LOADED_INSTEAD[found.origin])
     return Library(_load(found.path, found.origin, steps), chosen.path, found.origin, (*steps, chosen))
 
 
@@ -242,12 +243,16 @@ def _newest_first(path: Path) -> list[int]:
 
 def _package_folders() -> list[Path]:
     """Return the folders of the installed package for the library; a package in the current directory is ignored."""
-    installed = [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
-    spec = PathFinder.find_spec(PACKAGE, installed)
+    spec = PathFinder.find_spec(PACKAGE, installed_in())
     places = (spec.submodule_search_locations or ()) if spec is not None else ()
     windows = operating_system() == "windows"
     folders = _PACKAGE_FOLDERS.get(system_machine(), ("",)) if windows and machine() == "x86_64" else ("",)
     return [Path(place, folder) for place in places for folder in folders]
+
+
+def installed_in() -> list[str]:
+    """Return the folders in which packages are looked for: those of ``sys.path`` without the current directory."""
+    return [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
 
 
 def _is_here(folder: str) -> bool:
@@ -273,7 +278,7 @@ def _ask_the_system(tried: list[Step]) -> Library:
         absent = _is_absent(name, str(error))
         raise (_not_found(name, _naming_hint(), tried) if absent else _not_loadable(name, error, tried)) from None
     library = Library(handle, name, SYSTEM, ())
-    path = next((copy.path for copy in loaded_copies(name) if copy.number == library.number), name)
+    path = next((copy.path for copy in loaded.copies(name) if copy.number == library.number), name)
     return attrs.evolve(library, path=path, tried=(*tried, Step(SYSTEM, path, LOADED)))
 
 

@@ -42,7 +42,7 @@ class LoadedCopy:
     loader_name: str
 
 
-def loaded_copies(name: str) -> tuple[LoadedCopy, ...]:
+def copies(name: str) -> tuple[LoadedCopy, ...]:
     """Return the copies of the library with this file name; none if the system can't say."""
     if sys.platform == "win32":
         return tuple(LoadedCopy(path, number, path) for number, path in _modules() if _file_name(path) == name.lower())
@@ -53,12 +53,12 @@ def loaded_copies(name: str) -> tuple[LoadedCopy, ...]:
     except OSError:
         return ()
     paths = files_in_maps(maps, name)
-    copies = tuple(LoadedCopy(path, number_if_loaded(path), path) for path in paths)
-    if any(copy.number is not None for copy in copies) or len(copies) > 1:
-        return copies
+    found = tuple(LoadedCopy(path, number_if_loaded(path), path) for path in paths)
+    if any(copy.number is not None for copy in found) or len(found) > 1:
+        return found
     # The loader finds these by the library's own name only: a file in an APK, a file in memory, a deleted file.
     number = number_if_loaded(name)
-    return copies if number is None else (LoadedCopy(paths[0] if paths else name, number, name),)
+    return found if number is None else (LoadedCopy(paths[0] if paths else name, number, name),)
 
 
 def number_if_loaded(path: str) -> int | None:
@@ -75,20 +75,20 @@ def number_if_loaded(path: str) -> int | None:
     return number
 
 
-def take_first_found(copies: Sequence[LoadedCopy], searched: Iterable[str]) -> tuple[ctypes.CDLL, tuple[Step, ...]]:
+def take_first_found(loaded: Sequence[LoadedCopy], searched: Iterable[str]) -> tuple[ctypes.CDLL, tuple[Step, ...]]:
     """Return a loaded copy, which stays loaded from now on, and the steps of its choice; the last names the copy.
 
     Args:
-        copies: the copies that are loaded, at least one.
+        loaded: the copies that are loaded, at least one.
         searched: the paths of the search, in order: of several copies the first of these is chosen.
 
     Raises:
         BackendUnavailable: the loader does not give the copy to Python.
     """
-    given = {copy.number: copy for copy in copies if copy.number is not None}
+    given = {copy.number: copy for copy in loaded if copy.number is not None}
     numbers = map(number_if_loaded, searched) if len(given) > 1 else given
-    chosen = next((given[number] for number in numbers if number in given), copies[0])
-    others = [copy.path for copy in copies if copy is not chosen]
+    chosen = next((given[number] for number in numbers if number in given), loaded[0])
+    others = [copy.path for copy in loaded if copy is not chosen]
     tried = [Step(ALREADY, path, f"not chosen: the search finds {chosen.path} first") for path in others]
     if others:
         LOGGER.warning("votes go to %s, but this process has also loaded %s", chosen.path, " and ".join(others))
@@ -102,11 +102,11 @@ def take_first_found(copies: Sequence[LoadedCopy], searched: Iterable[str]) -> t
     return handle, (*tried, Step(ALREADY, chosen.path, LOADED))
 
 
-def compare(copies: Sequence[LoadedCopy], named: Step, *, instead: str) -> list[Step]:
+def compare(loaded: Sequence[LoadedCopy], named: Step, *, instead: str) -> list[Step]:
     """Return the steps for the copies that are loaded, if the library that the user named is one of them.
 
     Args:
-        copies: the copies that are loaded.
+        loaded: the copies that are loaded.
         named: the step that named the file.
         instead: what the user does to use the loaded copy.
 
@@ -114,14 +114,14 @@ def compare(copies: Sequence[LoadedCopy], named: Step, *, instead: str) -> list[
         BackendUnavailable: the library is another file.
     """
     number = number_if_loaded(named.path)
-    same = {copy.path: number is not None and copy.number == number for copy in copies}
+    same = {copy.path: number is not None and copy.number == number for copy in loaded}
     tried = [Step(ALREADY, each, f"{'the same' if is_same else 'another'} file") for each, is_same in same.items()]
     if any(same.values()):
         return tried
     message = f"{named.path} would be a second copy of the library: this process has loaded {' and '.join(same)}"
     hint = f"{instead} to use the loaded copy, let all users of the library load one file, or pass second_copy=True"
     tried.append(attrs.evolve(named, outcome="not loaded"))
-    raise BackendUnavailable(Unavailable.SECOND_COPY, message, hint=hint, tried=tried)
+    raise BackendUnavailable(Unavailable.ALREADY_LOADED, message, hint=hint, tried=tried)
 
 
 def files_in_maps(text: str, name: str) -> tuple[str, ...]:
