@@ -70,7 +70,7 @@ def number_if_loaded(path: str) -> int | None:
     except OSError:
         return None
     number: int = handle._handle  # noqa: SLF001 - ctypes has no public name for it
-    # The loader counts each question as a use, so that the host could not unload its copy any more.
+    # The loader counts this as a use. If it stayed, the host could not unload its copy.
     _ctypes.dlclose(number)
     return number
 
@@ -139,7 +139,7 @@ def files_in_maps(text: str, name: str) -> tuple[str, ...]:
 
 
 def _mode() -> int:
-    """Return the mode in which the loader gives a library only if it is loaded; Windows has no such mode."""
+    """Return the mode that loads no file and only returns a loaded library; Windows has no such mode."""
     return getattr(os, "RTLD_NOLOAD", ctypes.DEFAULT_MODE)
 
 

@@ -49,7 +49,7 @@ def packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_the_variables_begin_with_the_folder_of_the_skels(
     packages: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    """What was there follows it; the result is what was set; a second call changes nothing."""
+    """The folders that the variables had follow it. A second call changes nothing."""
     monkeypatch.setenv("ADSP_LIBRARY_PATH", f"/dsp;;{packages}/{place};/usr/lib/rfsa/adsp")
     install(packages, f"{place}/libQnnHtpV73Skel.so")
     folder = str(packages / place)
@@ -64,7 +64,7 @@ def test_the_variables_begin_with_the_folder_of_the_skels(
 
 
 def test_a_loaded_library_is_too_late(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the loaded file, and nothing is set; if nothing would change, it is no error."""
+    """The error names the loaded file, and no variable is set. If no variable would change, there is no error."""
     install(packages, *ARM64)
     with monkeypatch.context() as patch:
         patch.setattr(loaded, "copies", lambda _name: (LoadedCopy("/opt/libQnnHtp.so", 1, "/opt/libQnnHtp.so"),))

@@ -1,4 +1,4 @@
-"""The lines of ``htppower env``: whoever reads them back gets exactly the values."""
+"""The lines of ``htppower env``: each reader gets exactly the values."""
 
 from __future__ import annotations
 
