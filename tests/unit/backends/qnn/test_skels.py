@@ -50,7 +50,7 @@ def test_the_variables_begin_with_the_folder_of_the_skels(
     packages: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """The folders that the variables had follow it. A second call changes nothing."""
-    monkeypatch.setenv("ADSP_LIBRARY_PATH", f"/dsp;;{packages}/{place};/usr/lib/rfsa/adsp")
+    monkeypatch.setenv("ADSP_LIBRARY_PATH", f"/dsp;;{packages / place};/usr/lib/rfsa/adsp")
     install(packages, f"{place}/libQnnHtpV73Skel.so")
     folder = str(packages / place)
     made = htppower.use_wheel_skels()
