@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from htppower.tools.environment.lines import FORMS, NotOnALine, lines_of
@@ -52,15 +52,10 @@ def read_by_sh(values: dict[str, str]) -> list[str]:
 
 @pytest.mark.skipif(not SHELL, reason="no POSIX shell")
 @given(VALUES)
+@example(ODD)
 def test_a_shell_reads_the_values(values: list[str]) -> None:
     """Nothing is expanded, split or lost."""
     assert read_by_sh(named(values)) == values
-
-
-@pytest.mark.skipif(not SHELL, reason="no POSIX shell")
-def test_a_shell_reads_odd_values() -> None:
-    """Quotes, dollars and backslashes stay as they are."""
-    assert read_by_sh(named(ODD)) == ODD
 
 
 def quoted(line: str, left: str, right: str) -> str:
@@ -71,6 +66,7 @@ def quoted(line: str, left: str, right: str) -> str:
 
 
 @given(VALUES)
+@example(ODD)
 def test_powershell_reads_the_values(values: list[str]) -> None:
     """In single quotes only two quotes in a row are special: they are one. The quotes of typography count."""
     for name, value in named(values).items():
@@ -81,6 +77,7 @@ def test_powershell_reads_the_values(values: list[str]) -> None:
 
 
 @given(VALUES)
+@example(ODD)
 def test_a_dockerfile_reads_the_values(values: list[str]) -> None:
     """In double quotes a dollar begins a variable and a quote ends the word, unless a backslash is before them."""
     for name, value in named(values).items():
