@@ -18,6 +18,7 @@ from htppower._version import __version__ as __version__
 if TYPE_CHECKING:
     from htppower import backends as backends
     from htppower import testing as testing
+    from htppower.backends.qnn.skels import use_wheel_skels as use_wheel_skels
     from htppower.control.caps.power_profiles_cap import PowerProfilesCap as PowerProfilesCap
     from htppower.control.caps.thermal_cap import ThermalCap as ThermalCap
     from htppower.control.claims.holds import Cap as Cap
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "htppower.backends": ("backends",),
+    "htppower.backends.qnn.skels": ("use_wheel_skels",),
     "htppower.control.caps.power_profiles_cap": ("PowerProfilesCap",),
     "htppower.control.caps.thermal_cap": ("ThermalCap",),
     "htppower.control.controller": ("VoteController",),

@@ -26,6 +26,8 @@ from support.gate_locks import GateLocks, checked_gates
 from support.gates import Gate
 from support.two_folders import write_sides
 
+from htppower.backends.qnn import loaded
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -47,6 +49,14 @@ def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder.chmod(0o700)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_copy_seems_loaded() -> Iterator[None]:
+    """Hide the copies of the vendor's library that earlier tests have loaded: a process never unloads them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaded, "copies", lambda _name: ())
         yield
 
 

@@ -26,6 +26,8 @@ class Unavailable(enum.Enum):
     NO_SUCH_BACKEND = "no such backend"
     NOT_FOUND = "library not found"
     NOT_LOADABLE = "library not loadable"
+    SKEL_NOT_FOUND = "skel not found"
+    ALREADY_LOADED = "library already loaded"
     WRONG_ARCHITECTURE = "library built for another machine"
     SYMBOL_MISSING = "symbol missing"
     NO_PROVIDER = "no HTP provider"

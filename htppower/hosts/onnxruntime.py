@@ -10,12 +10,14 @@ If the provider should vote instead of a controller, use ``provider_options``.
 from __future__ import annotations
 
 import contextlib
+import logging
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import Closing
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
+from htppower.hosts.context_nodes import has_dlc_context
 from htppower.hosts.qnn_errors import LinkWatch
 from htppower.hosts.qnn_provider import (
     PERFORMANCE_MODE,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
     from htppower.control.session import Session
 
+LOGGER = logging.getLogger("htppower")
+
 __all__ = [
     "ProviderOptions",
     "ProviderUnavailable",
@@ -56,11 +60,12 @@ def load_model(
     *,
     provider_options: Mapping[str, str] | None = None,
     session_options: SessionOptions | None = None,
+    allow_spinning: bool = False,
 ) -> VotingSession:
     """Load a model on the HTP as an INIT phase, and return a session that votes around each run.
 
     The provider's own voting is switched off. If the provider can't be created, this raises an error: the model as a
-    whole never runs on the CPU instead.
+    whole never runs on the CPU instead. If the model has nodes that Genie runs, a warning says that Genie votes.
 
     Args:
         model: a file, or a serialized model.
@@ -68,6 +73,9 @@ def load_model(
         provider_options: additional options of the QNN execution provider. With the package onnxruntime-qnn, its own
             HTP library is the default of ``backend_path``.
         session_options: options of ONNX Runtime. The provider is added to them, so use them for one model only.
+        allow_spinning: let the threads of ONNX Runtime use the CPU while they wait, as ONNX Runtime does by default.
+            That may be faster for a model with nodes on the CPU. Without it ``session.intra_op.allow_spinning`` and
+            ``session.inter_op.allow_spinning`` are 0, unless ``session_options`` has them.
 
     Raises:
         ProviderVotes: an option would make the provider vote.
@@ -78,8 +86,14 @@ def load_model(
     refuse_votes(options)
     if session_options is not None:
         refuse_votes_of_session(session_options)
+    if has_dlc_context(model):
+        LOGGER.warning(
+            "%s has EPContext nodes of type dlc: Genie runs them, and its own votes can't be switched off by options of"
+            " the provider (docs: Embed it in ONNX Runtime, One voter)",
+            "the model" if isinstance(model, bytes) else model,
+        )
     with votes.init():
-        session = new_session(model, options, session_options)
+        session = new_session(model, options, session_options, allow_spinning=allow_spinning)
     return VotingSession(session, votes)
 
 

@@ -3,6 +3,6 @@
 May import everything.
 
 ``runtimes`` and ``extensions`` exchange profiles with other tools; ``readers`` opens other files; ``tuning`` finds
-profiles by recordings; ``review`` shows and checks profiles; ``report`` draws what they find; ``cli`` is the command on
-top of them.
+profiles by recordings; ``review`` shows and checks profiles; ``environment`` finds skels and writes variables;
+``report`` draws what they find; ``cli`` is the command on top of them.
 """

@@ -20,10 +20,10 @@ _READING = _RULES | {"rules", "events"}
 _CONTROL = _READING | {"profiles", "backends", "sustain"}
 _HOSTING = _CONTROL | {"control"}
 _TUNING = _HOSTING | {"report", "readers", "extensions", "runtimes", "testing", "subscribers", "hosts"}
-_REVIEW = _TUNING | {"tuning"}
+_REVIEW = _TUNING | {"tuning", "environment"}
 
 # The half of the package that no inference host imports; the other rooms are its other half.
-TOOLS = ("report", "readers", "extensions", "runtimes", "tuning", "review", "cli")
+TOOLS = ("report", "readers", "environment", "extensions", "runtimes", "tuning", "review", "cli")
 # The rooms that each room may import besides itself.
 MAY_IMPORT = {
     "_exports": set[str](),
@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "subscribers": _HOSTING,
     "hosts": _HOSTING,
     "readers": {"errors", "profiles"},
+    "environment": {"errors", "rules", "backends"},
     "tuning": _TUNING,
     "review": _REVIEW,
     "cli": _REVIEW | {"review"},

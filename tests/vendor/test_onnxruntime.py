@@ -31,6 +31,7 @@ def run(*command: str) -> str:
         "votes_of_both",
         "again_and_again",
         "logged",
+        "loaded_copy",
         "nothing_is_closed",
     ],
 )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from htppower.control.files.file_lock import lock, move
 from htppower.control.status.process_identity import Life, life, place, started
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "win32", reason="only Windows does this")
 
@@ -111,3 +110,31 @@ threading.Event().wait(100)
 """
     done = run(sys.executable, "-c", host)
     assert "destroyed" in done.stdout, done.stderr
+
+
+def test_the_copy_of_the_library_that_is_loaded_is_taken(tmp_path: Path) -> None:
+    """A library that a host has loaded, as Windows ML does, is used; a second copy is refused with both paths."""
+    spec = find_spec("onnxruntime_qnn")
+    if spec is None or spec.origin is None:
+        pytest.skip("onnxruntime-qnn is not installed")
+    package = Path(spec.origin).parent / "libs" / "amd64"
+    shutil.copytree(package, tmp_path / "MSIX package")
+    host = """
+import ctypes, sys
+from htppower.backends import QnnHtp
+from htppower.errors import BackendUnavailable
+loaded, other = sys.argv[1:]
+held = ctypes.WinDLL(loaded)
+backend = QnnHtp(soc_model=57)
+print(*backend.describe().tried)
+QnnHtp(loaded.upper(), 57).close()
+try:
+    QnnHtp(other, 57)
+except BackendUnavailable as error:
+    print(error)
+backend.close()
+"""
+    loaded, other = tmp_path / "MSIX package" / "QnnHtp.dll", package / "QnnHtp.dll"
+    done = run(sys.executable, "-c", host, str(loaded), str(other))
+    assert f"loaded already by this process: {loaded}: loaded" in done.stdout, done.stderr
+    assert f"{other} would be a second copy of the library: this process has loaded {loaded}" in done.stdout

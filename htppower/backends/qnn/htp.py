@@ -36,18 +36,28 @@ class QnnHtp:
     device and its ids: ``renew`` of either renews the device for both.
 
     Args:
-        library: the library's path; without it the library is searched (docs: "Linux", "Android", "Windows").
+        library: the library's path. Without it the copy that the process has loaded is used, or else the library is
+            searched (docs: "Linux", "Android", "Windows").
         soc_model: the SoC to create the device for, by model number or part number. Omit it on a device: the library
             knows its SoC. It is a setting of the whole process.
+        second_copy: search and load the library although this process has loaded another copy. Each copy has a link to
+            the DSP, ids and settings of its own; copies of two releases may refuse each other's skel (1008, 14001).
 
     Raises:
-        BackendUnavailable: the library can't be used; with the reason, and the steps of the search.
+        BackendUnavailable: the library can't be used; with the reason, and the steps of the search. ALREADY_LOADED: the
+            library is named, and the process has loaded another file.
         UnknownPlatform: the part number is not in the tables.
     """
 
-    def __init__(self, library: str | os.PathLike[str] | None = None, soc_model: int | str | None = None) -> None:
+    def __init__(
+        self,
+        library: str | os.PathLike[str] | None = None,
+        soc_model: int | str | None = None,
+        *,
+        second_copy: bool = False,
+    ) -> None:
         model = find_soc(soc_model).model if isinstance(soc_model, str) else soc_model
-        self._library = load_library(library)
+        self._library = load_library(library, second_copy=second_copy)
         self._device = enter_device(self._library, model)
         # The ids that this backend has created; it destroys them if the device outlives it.
         self._own_ids: set[int] = set()

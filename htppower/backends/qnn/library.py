@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.backends.qnn import loaded
 from htppower.backends.qnn.binaries import ARM64X, LOADED_BY, PE_MACHINES, machine_of
+from htppower.backends.qnn.loaded import ALREADY, LOADED
 from htppower.errors import BackendUnavailable, Step, Unavailable
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 GIVEN = "the path given"
 SYSTEM = "the system's loader"
-LOADED = "loaded"
 VARIABLE = "HTPPOWER_QNN_LIBRARY"
 SDK_VARIABLES = ("QNN_SDK_ROOT", "QAIRT_SDK_ROOT")
 PACKAGE = "onnxruntime_qnn"
@@ -31,6 +32,9 @@ _CORRECT = {
     GIVEN: "correct the path, or omit it to search for the library",
     VARIABLE: f"set {VARIABLE} to the absolute path of the file, or unset it to search for the library",
 }
+
+# What to do to use the loaded copy instead.
+_LOADED_INSTEAD = {GIVEN: "omit the path", VARIABLE: f"unset {VARIABLE}"}
 
 # GCC's runtime. The library's wheel for Linux contains another unwinder of C++ exceptions, LLVM's. If LLVM's is loaded
 # before GCC's, the next exception of any library in the process is a segmentation fault (measured, 2.7.0).
@@ -57,7 +61,7 @@ class Library:
 
     Attributes:
         handle: the library for ctypes.
-        path: the file, or its bare name if the system's loader found it.
+        path: the file; its bare name if the system's loader found it and does not report the file.
         origin: the step of the search that found it.
         tried: the steps of the search up to that step.
     """
@@ -119,27 +123,68 @@ def library_name() -> str:
     return "QnnHtp.dll" if operating_system() == "windows" else "libQnnHtp.so"
 
 
-def load_library(given: str | os.PathLike[str] | None = None) -> Library:
-    """Find and load the library: by the given path, the variable, the SDK, the package, the system's loader.
+@attrs.frozen
+class Found:
+    """A library's file that the search found, not loaded.
+
+    Attributes:
+        path: the file; None if no place has it that can be searched without the system's loader.
+        origin: the step of the search that found it.
+        tried: the steps before that step.
+    """
+
+    path: Path | None
+    origin: str
+    tried: tuple[Step, ...]
+
+
+def load_library(given: str | os.PathLike[str] | None = None, *, second_copy: bool = False) -> Library:
+    """Find and load the library: the loaded copy, the given path, the variable, the SDK, the package, the loader.
 
     If the library is named, by path or by variable, no other library is used instead.
 
+    Args:
+        given: the path of the library.
+        second_copy: load the library that the search finds, although the process has loaded another copy.
+
     Raises:
-        BackendUnavailable: it was not found, can't be loaded, or is built for another machine; with the steps.
+        BackendUnavailable: it was not found, can't be loaded, is built for another machine, or is named and not the
+            copy that is loaded; with the steps.
+    """
+    copies = () if second_copy else loaded.copies(library_name())
+    named = given is not None or bool(os.environ.get(VARIABLE))
+    if copies and not named:
+        searched = (*(str(path) for _, path in _candidates(None)), library_name())
+        handle, tried = loaded.take_first_found(copies, searched)
+        return Library(handle, tried[-1].path, ALREADY, tried)
+    _load_unwinder()
+    found = find_library(given)
+    steps = list(found.tried)
+    if found.path is None:
+        return _ask_the_system(steps)
+    chosen = Step(found.origin, str(found.path), LOADED)
+    if copies:
+        steps += loaded.compare(copies, chosen, instead=_LOADED_INSTEAD[found.origin])
+    return Library(_load(found.path, found.origin, steps), chosen.path, found.origin, (*steps, chosen))
+
+
+def find_library(given: str | os.PathLike[str] | None = None) -> Found:
+    """Find the library's file in all places but the process and the system's loader, and load nothing.
+
+    Raises:
+        BackendUnavailable: the library is named, and the file is not there; with the steps.
     """
     tried: list[Step] = []
-    _load_unwinder()
     for origin, path in _candidates(given):
         missing = _why_not(path, origin)
         if not missing:
-            handle = _load(path, origin, tried)
-            return Library(handle, str(path), origin, (*tried, Step(origin, str(path), LOADED)))
+            return Found(path, origin, tuple(tried))
         tried.append(Step(origin, str(path), missing))
         if origin in _CORRECT:
             raise _not_found(str(path), _CORRECT[origin], tried)
     if not any(step.origin == PACKAGE for step in tried):
         tried.append(Step(PACKAGE, "", "not installed"))
-    return _ask_the_system(tried)
+    return Found(None, SYSTEM, tuple(tried))
 
 
 def _load_unwinder() -> None:
@@ -198,12 +243,16 @@ def _newest_first(path: Path) -> list[int]:
 
 def _package_folders() -> list[Path]:
     """Return the folders of the installed package for the library; a package in the current directory is ignored."""
-    installed = [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
-    spec = PathFinder.find_spec(PACKAGE, installed)
+    spec = PathFinder.find_spec(PACKAGE, installed_in())
     places = (spec.submodule_search_locations or ()) if spec is not None else ()
     windows = operating_system() == "windows"
     folders = _PACKAGE_FOLDERS.get(system_machine(), ("",)) if windows and machine() == "x86_64" else ("",)
     return [Path(place, folder) for place in places for folder in folders]
+
+
+def installed_in() -> list[str]:
+    """Return the folders in which packages are looked for: those of ``sys.path`` without the current directory."""
+    return [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
 
 
 def _is_here(folder: str) -> bool:
@@ -223,11 +272,14 @@ def _ask_the_system(tried: list[Step]) -> Library:
         tried.append(Step(SYSTEM, name, "skipped: LD_LIBRARY_PATH has an empty or relative entry"))
         raise _not_found(name, _naming_hint(), tried)
     try:
-        return Library(ctypes.CDLL(name), name, SYSTEM, (*tried, Step(SYSTEM, name, LOADED)))
+        handle = ctypes.CDLL(name)
     except OSError as error:
         tried.append(Step(SYSTEM, "", str(error)))
         absent = _is_absent(name, str(error))
         raise (_not_found(name, _naming_hint(), tried) if absent else _not_loadable(name, error, tried)) from None
+    library = Library(handle, name, SYSTEM, ())
+    path = next((copy.path for copy in loaded.copies(name) if copy.number == library.number), name)
+    return attrs.evolve(library, path=path, tried=(*tried, Step(SYSTEM, path, LOADED)))
 
 
 def _is_absent(name: str, words: str) -> bool:

@@ -67,6 +67,10 @@ SECTIONS = {
         ),
     },
     "Set up": {
+        "env": Entry(
+            "htppower.tools.cli.env",
+            "Print the lines that set a host's variables for the library, the loader and the skels.",
+        ),
         "schema": Entry(
             "htppower.tools.cli.schema",
             "Write the JSON Schemas of profiles, power states, tests and device models into DIR.",

@@ -139,6 +139,15 @@ class Host:
         backend.close()
         self.check(model)
 
+    def loaded_copy(self) -> None:
+        """Without a path, the controller uses the copy that the provider has loaded."""
+        model = self.load()
+        backend = QnnHtp(soc_model=57)
+        assert list(map(str, backend.describe().tried)) == [f"loaded already by this process: {LIBRARY}: loaded"]
+        self.vote(RecordingBackend(backend), [model, self.load()])
+        backend.close()
+        self.check(model)
+
     def nothing_is_closed(self) -> None:
         """The process ends with everything alive."""
         backend = QnnHtp(LIBRARY, 57)

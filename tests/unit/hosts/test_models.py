@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.bench import Bench
-from support.onnxsessions import CPU, Held, doubling
+from support.onnxsessions import CPU, Held, doubling, ort
 
 from htppower import SessionClosed, State
 from htppower.hosts.onnxruntime import ProviderUnavailable, ProviderVotes, VotingSession, load_model
@@ -75,7 +75,7 @@ def test_a_session_is_made_anew_within_init(bench: Bench) -> None:
 def built_in(monkeypatch: pytest.MonkeyPatch, session: Callable[..., Any]) -> None:
     """Install an ONNX Runtime with the provider built in, which makes this session."""
     fake: Any = SimpleNamespace(
-        SessionOptions=object,
+        SessionOptions=ort.SessionOptions,
         get_available_providers=lambda: ["QNNExecutionProvider", *CPU],
         InferenceSession=session,
     )
@@ -115,3 +115,36 @@ def test_no_provider_at_all(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(ProviderUnavailable, match="pip install onnxruntime-qnn"):
         load_model(doubling(), votes)
     assert votes.state is State.LOWERED
+
+
+SPINNING = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
+
+
+def spinning(settings: Any) -> list[str | None]:
+    """Return the entries of session options that decide whether threads spin; None is the default, to spin."""
+    entries: list[str | None] = []
+    for name in SPINNING:
+        try:
+            entries.append(settings.get_session_config_entry(name))
+        except RuntimeError:
+            entries.append(None)
+    return entries
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_threads_of_a_session_do_not_spin(bench: Bench, monkeypatch: pytest.MonkeyPatch, given: bool) -> None:
+    """By default ONNX Runtime's threads sleep while they wait; the argument, or an entry of the options, is kept."""
+    votes = bench.controller.session("balanced")
+    made: list[Any] = []
+
+    def session(_model: Any, settings: Any, **_named: Any) -> Held:
+        made.append(spinning(settings))
+        return Held(votes)
+
+    built_in(monkeypatch, session)
+    load_model("a.onnx", votes, session_options=ort.SessionOptions() if given else None)
+    load_model("a.onnx", votes, session_options=ort.SessionOptions() if given else None, allow_spinning=True)
+    own = ort.SessionOptions()
+    own.add_session_config_entry(SPINNING[0], "1")
+    load_model("a.onnx", votes, session_options=own)
+    assert made == [["0", "0"], [None, None], ["1", "0"]]

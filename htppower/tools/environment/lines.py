@@ -1,0 +1,79 @@
+"""Variables as the lines of a shell, of PowerShell, of a Dockerfile or of a unit of systemd, quoted for each."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import HtpPowerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+
+class NotOnALine(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
+    """A value that can't be written on a line: it has a character that is not printable, or is not UTF-8."""
+
+
+@attrs.frozen
+class Form:
+    """A form of lines.
+
+    Attributes:
+        line: returns the line of a variable and its value.
+        head: the line before the others; may be empty.
+        starts_anew: whether the reader starts without the variables of this process.
+    """
+
+    line: Callable[[str, str], str]
+    head: str = ""
+    starts_anew: bool = False
+
+
+def lines_of(values: Mapping[str, str], form: Form) -> Iterator[str]:
+    """Yield the lines that set these variables.
+
+    Raises:
+        NotOnALine: a value can't be written on a line.
+    """
+    for name, value in values.items():
+        # A line feed would end the line, and not every reader takes an escape for such a character.
+        if odd := [character for character in value if not character.isprintable()]:
+            raise NotOnALine(f"{name}: {value!r} has {odd[0]!r}, which can't be on a line: rename the folder")
+    if form.head:
+        yield form.head
+    yield from (form.line(name, value) for name, value in values.items())
+
+
+def sh_line(name: str, value: str) -> str:
+    """Return the line of a POSIX shell."""
+    return f"export {name}={shlex.quote(value)}"
+
+
+def powershell_line(name: str, value: str) -> str:
+    """Return the line of PowerShell. Typographic quotes end a text there, too; each is doubled."""
+    quoted = re.sub("(['\u2018\u2019\u201a\u201b])", r"\1\1", value)
+    return f"$env:{name} = '{quoted}'"
+
+
+def dockerfile_line(name: str, value: str) -> str:
+    """Return the line of a Dockerfile whose escape character is the backslash."""
+    quoted = re.sub(r'(["$\\])', r"\\\1", value)
+    return f'ENV {name}="{quoted}"'
+
+
+def systemd_line(name: str, value: str) -> str:
+    """Return the line of a unit. ``$`` means nothing in ``Environment=``."""
+    quoted = re.sub(r'(["\\])', r"\\\1", value).replace("%", "%%")
+    return f'Environment="{name}={quoted}"'
+
+
+FORMS = {
+    "sh": Form(sh_line),
+    "powershell": Form(powershell_line),
+    "dockerfile": Form(dockerfile_line, starts_anew=True),
+    "systemd": Form(systemd_line, head="[Service]", starts_anew=True),
+}
