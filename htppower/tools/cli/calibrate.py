@@ -110,7 +110,7 @@ _OF_METER = ("meter_unit", "period_us", "power_us", "power_count", "compared", "
 )
 @option(
     "--power-count",
-    type=WholeNumber(2, 1000),
+    type=WholeNumber(4, 1000),
     default=5,
     show_default=True,
     group=WHAT,
@@ -320,10 +320,10 @@ def _power_table(powers: Sequence[StatePower]) -> Table:
         rows.append(
             (
                 each.name,
-                f"{each.power_mw:.4g} +- {each.power_reach_mw:.2g}",
-                f"{each.above_idle_mw:.4g} +- {each.above_idle_reach_mw:.2g}",
+                "{:.4g} +- {:.2g}".format(*each.power_mw),
+                "{:.4g} +- {:.2g}".format(*each.above_idle_mw),
                 f"{each.inferences_s:.4g}" if works else "",
-                f"{each.inference_mj:.4g} +- {each.inference_reach_mj:.2g}" if works else "",
+                "{:.4g} +- {:.2g}".format(*each.inference_mj) if works else "",
                 f"{each.cpu_share:.2f}",
             )
         )

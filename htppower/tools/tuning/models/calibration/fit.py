@@ -130,26 +130,23 @@ class Fit:
 
 @attrs.frozen
 class StatePower:
-    """The power of a state; each ``reach`` says how far the interval of 95 % reaches on each side.
+    """The power of a state. Powers and energies are pairs: the value, and how far its interval of 95 % reaches.
 
     Attributes:
         name: the name of the state.
-        power_mw, power_reach_mw: its power, in mW.
-        above_idle_mw, above_idle_reach_mw: its power above the idle state, in mW.
+        power_mw: its power, in mW.
+        above_idle_mw: its power above the idle state, in mW.
         cpu_share: the CPU time of this process, in CPUs.
         inferences_s: the inferences in a second; 0 if none run.
-        inference_mj, inference_reach_mj: the energy of an inference above the idle state, in mJ; 0 if none run.
+        inference_mj: the energy of an inference above the idle state, in mJ; 0 if none run.
     """
 
     name: str
-    power_mw: float
-    power_reach_mw: float
-    above_idle_mw: float
-    above_idle_reach_mw: float
+    power_mw: tuple[float, float]
+    above_idle_mw: tuple[float, float]
     cpu_share: float
-    inferences_s: float = 0.0
-    inference_mj: float = 0.0
-    inference_reach_mj: float = 0.0
+    inferences_s: float
+    inference_mj: tuple[float, float]
 
 
 def fit(runs: Sequence[Run]) -> Fit:
@@ -182,11 +179,8 @@ def fit(runs: Sequence[Run]) -> Fit:
 def _student_t(free: int) -> float:
     """Return the two-sided 95 % point of Student's t: Abramowitz and Stegun 26.7.5, exact to 1 % from 3 on."""
     z = statistics.NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    terms = (first, second, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     return z + math.fsum(term / free**power for power, term in enumerate(terms, 1))
 
 
@@ -244,17 +238,12 @@ def state_power(name: str, runs: Sequence[Run], found: Fit, idle: str) -> StateP
     """Return the power of a state, by itself and above the state ``idle``."""
     own = [run for run in runs if run.state == name]
     lasted_us, inferences = sum(run.lasted_us for run in own), sum(run.inferences for run in own)
-    power_w, reach_w = found.sum_of({name: 1})
-    above_w, above_reach_w = (0.0, 0.0) if name == idle else found.sum_of({name: 1, idle: -1})
+    above_w = (0.0, 0.0) if name == idle else found.sum_of({name: 1, idle: -1})
+    cpu_share = sum(run.cpu_us for run in own) / lasted_us
     ms_each = lasted_us / inferences / 1000 if inferences else 0.0
-    return StatePower(
-        name,
-        power_w * 1000,
-        reach_w * 1000,
-        above_w * 1000,
-        above_reach_w * 1000,
-        sum(run.cpu_us for run in own) / lasted_us,
-        inferences * _US / lasted_us,
-        above_w * ms_each,
-        above_reach_w * ms_each,
-    )
+    power_mw, above_mw = _times(found.sum_of({name: 1}), 1000), _times(above_w, 1000)
+    return StatePower(name, power_mw, above_mw, cpu_share, inferences * _US / lasted_us, _times(above_w, ms_each))
+
+
+def _times(pair: tuple[float, float], factor: float) -> tuple[float, float]:
+    return pair[0] * factor, pair[1] * factor

@@ -63,15 +63,8 @@ def opened_bench(
 ) -> Iterator[Bench]:
     """Yield the tools to measure a device with. At the end, even after a failure, the votes are given back.
 
-    Args:
-        backend: receives the votes; it is left open.
-        settings: how often and how long to measure.
-        clock: the time for all measurements, with its alarms.
-        wait_us: idles for a time, in us; None sleeps.
-        date: the date of the measurement, for the model; None for today, by UTC.
-        make_inference: makes a function that runs an inference, within INIT of the session; None if there is no
-            inference.
-        meter: a power rail; None measures no power.
+    The backend is left open. Without ``wait_us`` the thread sleeps, and without a date it is today, by UTC; everything
+    else is as in ``Bench``. ``make_inference`` makes what runs an inference, within INIT of the session.
 
     Raises:
         VoteRejected: a call failed.

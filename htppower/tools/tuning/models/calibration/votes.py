@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     # Reads the clock of the core, in kHz; None if it can't be read now. It is called on the thread that measures.
     ReadClock = Callable[[], int | None]
+    # The clock before and after, in kHz, and the time until it followed, in us; None if it did not follow.
+    _Follow = tuple[int, int, int | None]
 
-_TENTHS = 10
+_TENTHS, _MEDIAN = 10, 4
 _ORDER = ("raise", "lower", "repeated")
 _LOOK_US = 200
 _HALF = 0.5
@@ -47,24 +49,12 @@ class Row:
     note: str = ""
 
     @property
-    def median_us(self) -> float | None:
-        """The median; None without times."""
-        return statistics.median(self.samples_us) if self.samples_us else None
-
-    @property
-    def p10_us(self) -> float | None:
-        """The time that a tenth of the times are below; None without times."""
-        return self._tenth(0)
-
-    @property
-    def p90_us(self) -> float | None:
-        """The time that a tenth of the times are above; None without times."""
-        return self._tenth(-1)
-
-    def _tenth(self, place: int) -> float | None:
-        if len(self.samples_us) < 2:  # noqa: PLR2004 - a single time is each of its quantiles
-            return self.median_us
-        return statistics.quantiles(self.samples_us, n=_TENTHS, method="inclusive")[place]
+    def quantiles_us(self) -> dict[str, float | None]:
+        """The median, and the times that a tenth of the times are below and above; None without times."""
+        # A single time is each of its quantiles.
+        samples_us = self.samples_us * 2 if len(self.samples_us) == 1 else self.samples_us
+        tenths = statistics.quantiles(samples_us, n=_TENTHS, method="inclusive") if samples_us else [None] * _TENTHS
+        return {"median_us": tenths[_MEDIAN], "p10_us": tenths[0], "p90_us": tenths[_TENTHS - 2]}
 
 
 @attrs.frozen
@@ -119,7 +109,7 @@ def _calls(bench: Bench, read: ReadClock | None) -> tuple[list[Row], list[Row]]:
     """
     settings = bench.settings
     taken: dict[tuple[str, tuple[str, ...]], list[float]] = defaultdict(list)
-    follows: dict[str, list[_Follow]] = {"raise": [], "lower": []}
+    follows: dict[str, list[_Follow | None]] = {"raise": [], "lower": []}
 
     def note(what: str) -> list[TimedCall]:
         calls = bench.calls.taken()
@@ -151,17 +141,11 @@ def _calls(bench: Bench, read: ReadClock | None) -> tuple[list[Row], list[Row]]:
     return rows, [_clock_row(what, found) for what, found in follows.items()]
 
 
-@attrs.frozen
-class _Follow:
-    """The clock before and after, in kHz, and the time until it followed, in us; None if it is not known."""
+def _follow(bench: Bench, read: ReadClock, before_khz: int | None) -> _Follow | None:
+    """Read the clock for a time; return when a reading first was past the middle between the old and the new clock.
 
-    before_khz: int | None
-    after_khz: int | None
-    took_us: int | None
-
-
-def _follow(bench: Bench, read: ReadClock, before_khz: int | None) -> _Follow:
-    """Read the clock for a time; return when a reading first was past the middle between the old and the new clock."""
+    Return None if there was no reading before or after.
+    """
     begun_us = bench.clock.now_us
     seen: list[tuple[int, int]] = []
     while bench.clock.now_us - begun_us < bench.settings.follow_us:
@@ -170,22 +154,22 @@ def _follow(bench: Bench, read: ReadClock, before_khz: int | None) -> _Follow:
             seen.append((bench.clock.now_us - begun_us, khz))
         bench.wait_us(_LOOK_US)
     if before_khz is None or not seen:
-        return _Follow(before_khz, None, None)
+        return None
     after_khz = round(statistics.median(khz for _, khz in seen[-(len(seen) // 3 + 1) :]))
     moved_khz = after_khz - before_khz
     if abs(moved_khz) < _LEAST_SHARE * max(after_khz, before_khz):
-        return _Follow(before_khz, after_khz, None)
+        return before_khz, after_khz, None
     took_us = next(at_us for at_us, khz in seen if (khz - before_khz) / moved_khz >= _HALF)
-    return _Follow(before_khz, after_khz, took_us)
+    return before_khz, after_khz, took_us
 
 
-def _clock_row(what: str, found: Sequence[_Follow]) -> Row:
+def _clock_row(what: str, found: Sequence[_Follow | None]) -> Row:
     name = f"clock follows a {'raise' if what == 'raise' else 'lowering'}"
-    known = [each for each in found if each.before_khz is not None and each.after_khz is not None]
+    known = [each for each in found if each is not None]
     if not known:
         return Row(name, note=_NO_CLOCK)
-    took_us = tuple(each.took_us for each in known if each.took_us is not None)
-    before, after = (statistics.median(getattr(each, field) for each in known) for field in ("before_khz", "after_khz"))
+    took_us = tuple(took_us for _, _, took_us in known if took_us is not None)
+    before, after = statistics.median(each[0] for each in known), statistics.median(each[1] for each in known)
     still = len(known) - len(took_us)
     note = f"from {before / 1000:.0f} to {after / 1000:.0f} MHz"
     return Row(name, (), took_us, f"{note}; it did not move {still} of {len(known)} times" if still else note)

@@ -57,9 +57,7 @@ def _row_document(row: Row) -> dict[str, Any]:
         "what": row.what,
         "options": list(row.options),
         "n": len(row.samples_us),
-        "median_us": row.median_us,
-        "p10_us": row.p10_us,
-        "p90_us": row.p90_us,
+        **row.quantiles_us,
         "note": row.note,
     }
 
@@ -82,7 +80,7 @@ def _blocks(measurement: Measurement) -> Iterator[Block]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    times = ("" if each is None else _said(each) for each in (row.median_us, row.p10_us, row.p90_us))
+    times = ("" if each is None else _said(each) for each in row.quantiles_us.values())
     return (row.what, ", ".join(row.options), *times, str(len(row.samples_us)), row.note)
 
 
