@@ -6,7 +6,7 @@ import itertools
 import math
 import statistics
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -99,33 +99,39 @@ def _mean_w(spans: Sequence[tuple[int, int, float]], begun_us: float, ended_us: 
     return sum(lasts * watts for lasts, watts in kept) / whole if whole else 0.0
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen
 class Fit:
     """The power of each state, fitted to all runs by ordinary least squares: a level for each state, and a drift.
 
     Attributes:
-        levels_w: the power of each state in the middle of the measurement, in W.
-        covariance: the covariance of the levels, in W^2, in the order of the levels.
+        shares: for each state, the share of each run's power in the level of the state in the middle of all runs.
+        drawn_w: the power of each run, in W.
+        variances: the variance of each run, in W^2.
         t: how many standard errors an interval of 95 % reaches, by Student's t for the runs of one state.
         step_w: the smallest step of the meter's readings, in W; 0 if it counts energy.
-        drift_w: how much more idling drew in the last run than in the first, in W.
     """
 
-    levels_w: Mapping[str, float]
-    covariance: Any
+    shares: Mapping[str, tuple[float, ...]]
+    drawn_w: tuple[float, ...]
+    variances: tuple[float, ...]
     t: float
     step_w: float
-    drift_w: float
+
+    @property
+    def drift_w(self) -> float:
+        """How much more idling drew in the last run than in the first, in W."""
+        return self.drawn_w[-1] - self.drawn_w[0]
 
     def sum_of(self, weights: Mapping[str, float]) -> tuple[float, float]:
         """Return the sum of weighted levels, and how far its interval of 95 % reaches on each side.
 
         Half a step of the meter is added for each level: smaller changes may be invisible to it.
         """
-        value = math.fsum(weight * self.levels_w[name] for name, weight in weights.items())
-        each = [weights.get(name, 0.0) for name in self.levels_w]
-        variance = float(each @ self.covariance @ each)
-        return value, self.t * math.sqrt(max(variance, 0.0)) + self.step_w / 2 * math.fsum(map(abs, each))
+        states = [[weight * share for share in self.shares[name]] for name, weight in weights.items()]
+        shares = [math.fsum(each) for each in zip(*states, strict=True)]
+        value = _dot(shares, self.drawn_w)
+        error = math.sqrt(_dot([share**2 for share in shares], self.variances))
+        return value, self.t * error + self.step_w / 2 * math.fsum(map(abs, weights.values()))
 
 
 @attrs.frozen
@@ -154,26 +160,29 @@ def fit(runs: Sequence[Run]) -> Fit:
 
     A state that draws more is noisier, so the errors are White's, corrected for few runs (HC2).
     """
-    import numpy as np  # noqa: PLC0415 - takes long to import
-
-    names = list(dict.fromkeys(run.state for run in runs))
-    at = np.array([run.middle_us for run in runs]) / _US
-    drawn = np.array([run.power_w for run in runs])
-    columns = [*([run.state == name for run in runs] for name in names), at - at.mean()]
-    design = np.column_stack(columns).astype(float)
-    found = np.linalg.lstsq(design, drawn, rcond=None)[0]
-    inverse = np.linalg.inv(design.T @ design)
-    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
-    rest = (drawn - design @ found) ** 2 / (1 - leverage)
-    covariance = inverse @ (design.T * rest) @ design @ inverse
-    step_uw = math.gcd(*(each for run in runs for each in run.readings_uw))
-    return Fit(
-        dict(zip(names, map(float, found), strict=False)),
-        covariance[:-1, :-1],
-        _student_t(min(Counter(run.state for run in runs).values()) - 1),
-        step_uw / _US,
-        runs[-1].power_w - runs[0].power_w,
+    drawn_w, at_us = [run.power_w for run in runs], [run.middle_us for run in runs]
+    counts = Counter(run.state for run in runs)
+    middles_us = {name: statistics.fmean(run.middle_us for run in runs if run.state == name) for name in counts}
+    # The drift follows from the times within each state alone, since each state has a level of its own.
+    within_us = [run.middle_us - middles_us[run.state] for run in runs]
+    wide = math.fsum(each**2 for each in within_us)
+    drift = [each / wide for each in within_us]
+    shares = {}
+    for name, count in counts.items():
+        off_us = middles_us[name] - statistics.fmean(at_us)
+        shares[name] = tuple((run.state == name) / count - off_us * each for run, each in zip(runs, drift, strict=True))
+    drift_w_us = _dot(drift, drawn_w)
+    means_w = {name: statistics.fmean(run.power_w for run in runs if run.state == name) for name in counts}
+    variances = tuple(
+        (run.power_w - means_w[run.state] - drift_w_us * each) ** 2 / (1 - 1 / counts[run.state] - each**2 / wide)
+        for run, each in zip(runs, within_us, strict=True)
     )
+    step_uw = math.gcd(*(each for run in runs for each in run.readings_uw))
+    return Fit(shares, tuple(drawn_w), variances, _student_t(min(counts.values()) - 1), step_uw / _US)
+
+
+def _dot(left: Sequence[float], right: Sequence[float]) -> float:
+    return math.fsum(one * other for one, other in zip(left, right, strict=True))
 
 
 def _student_t(free: int) -> float:
