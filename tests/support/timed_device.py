@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from htppower.backends import RecordingBackend, TimedHtp, Timing
 from htppower.testing import VirtualTime
 from htppower.tools.tuning.models.calibration.meter import Meter
-from htppower.tools.tuning.models.calibration.run import calibrate
+from htppower.tools.tuning.models.calibration.run import calibrate, opened_bench
 from htppower.tools.tuning.models.calibration.settings import Settings
 from htppower.tools.tuning.models.file import load_device_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from htppower.control.session import Session
+    from htppower.tools.tuning.models.calibration.bench import Bench
     from htppower.tools.tuning.models.calibration.run import Calibration
     from htppower.tools.tuning.models.model import DeviceModel
 
@@ -38,7 +40,7 @@ TIMING = Timing(
     released_idle_w=0.004,
 )
 
-QUICK = Settings(count=5, idle_us=400_000, power_count=2)
+QUICK = Settings(count=5, idle_us=400_000, power_count=4, period_us=100_000)
 
 
 class Device:
@@ -69,7 +71,7 @@ class Device:
     def sleep(self, duration_s: float) -> None:
         """Advance the time by the duration of a call or an inference."""
         self.sleeps += 1
-        self.time.sleep(duration_s)
+        self.time.advance_us(round(duration_s * 1_000_000))
         if self.sleeps == self.interrupted_sleep:
             raise KeyboardInterrupt
 
@@ -96,16 +98,21 @@ class Device:
         self, settings: Settings = QUICK, *, meter: Meter | None = None, infers: bool = True, base: DeviceModel = BASE
     ) -> Calibration:
         """Measure this device."""
-        return calibrate(
+        with self.bench(settings, meter=meter, infers=infers) as bench:
+            return calibrate(bench, base)
+
+    def bench(
+        self, settings: Settings = QUICK, *, meter: Meter | None = None, infers: bool = True
+    ) -> AbstractContextManager[Bench]:
+        """Return the tools to measure this device with."""
+        return opened_bench(
             self.recorder,
-            base,
             settings,
             clock=self.time,
             wait_us=self.wait_us,
             date="2026-11-23",
             make_inference=self.inference if infers else None,
             meter=meter,
-            time=self.time,
         )
 
     def left(self) -> tuple[tuple[int, ...], int]:

@@ -10,6 +10,7 @@ import click
 
 from htppower.tools.cli.diagnosis import diagnose
 from htppower.tools.cli.help import Command
+from htppower.tools.cli.measure import measure_options, measured, refuse_without_measure
 from htppower.tools.cli.options import folders_option, format_option, library_option, soc_option
 from htppower.tools.cli.terminal import echo, kept_off_stdout
 from htppower.tools.report.layout import LABEL, aligned, labelled, terminal_width
@@ -30,18 +31,26 @@ _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 
 
 @click.command(name="doctor", cls=Command, example="htppower doctor --library /vendor/lib64/libQnnHtp.so")
-@format_option(("text", "json"))
+@format_option(("text", "markdown", "json"))
+@measure_options
 @library_option()
 @soc_option("Make the device for this SoC; leave it out on a device.")
 @folders_option("Also check the profiles in this folder; may be repeated.")
-def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...]) -> None:
+def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...], **measuring: Any) -> None:
     """Check whether votes can be sent here, and what to do if not.
 
     It shows which library is used, its platform, which votes it accepts, and which profiles degrade.
 
     Harmless votes of every kind are sent, and reset. The exit code is 0 if votes are accepted, 1 if
     they are not.
+
+    With --measure, it raises and lowers a profile many times instead, and prints how long each call takes, when the
+    clock follows if it can be read, and what a missed vote costs an inference. The votes are lowered at the end.
     """
+    if measuring["measure"]:
+        echo(measured(form, {**measuring, "library": library, "soc": soc}))
+        return
+    refuse_without_measure(form)
     with kept_off_stdout():
         diagnosis = diagnose(library, soc, folders)
     if form == "json":

@@ -148,12 +148,20 @@ def _repeated(fields: tuple[str, str], values: list[Any]) -> Iterator[Finding]:
 
 
 def odd_order(model: DeviceModel) -> Iterator[tuple[str, str]]:
-    """Yield the name of each power that is higher than it should be, compared with another, and a sentence about it."""
+    """Yield the name of each power that is higher than it should be, compared with another, and a sentence about it.
+
+    Measured powers whose ranges overlap may be equal.
+    """
     order = ("active_w", "raised_idle_w", "relaxed_idle_w", "released_idle_w")
     for more, less in itertools.pairwise(order):
-        high, low = getattr(model, more).value, getattr(model, less).value
-        if low > high:
-            yield less, f"{less} is {low:g} W, more than {more}, {high:g} W"
+        high, low = getattr(model, more), getattr(model, less)
+        if _bound(low, 0) > _bound(high, 1):
+            yield less, f"{less} is {low.value:g} W, more than {more}, {high.value:g} W"
+
+
+def _bound(power: Quantity, place: int) -> float:
+    """Return the lowest or the highest measured power; the value if it was not measured."""
+    return power.range[place] if power.provenance == MEASURED and power.range else power.value
 
 
 def model_text(model: DeviceModel) -> str:

@@ -25,7 +25,7 @@ CAMERA = "profile: camera\nextends: base\n"
 BASE = "profile: base\nextends: burst\nrelax: {to: calm}\n"
 CALM = "state: calm\nextends: relaxed\n"
 EXTENSION = '{"devices": [{"cores": [{"perf_profile": "burst"}]}]}'
-QUICK = ("--backend", "simulated", "--count", "2", "--idle", "1ms", "--power-time", "1ms")
+QUICK = ("--backend", "simulated", "--count", "2", "--idle", "1ms")
 TUNE = ("tune", "trace.json", "--profile", "burst", "--longest", "100ms")
 EDIT = "# my edit\n"
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import statistics
+import time as system_time
 from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.errors import printable
 from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.profiles.profile import Lowering
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend, Description
     from htppower.backends.clock import Clock
     from htppower.control.session import Session
+    from htppower.control.time.base import Time
     from htppower.profiles.profile import PowerState, Profile
+    from htppower.tools.tuning.models.calibration.fit import StatePower
     from htppower.tools.tuning.models.calibration.meter import Meter
     from htppower.tools.tuning.models.calibration.settings import Settings
     from htppower.votes.vote_set import VoteSet
@@ -39,26 +43,30 @@ class Bench:
     Attributes:
         session: raises and lowers, on the thread that measures.
         calls: the backend of the session, which times its calls.
-        clock: the time.
+        clock: the time, with the alarms that read the rail.
         wait_us: idles for a time, in us.
         infer: runs one inference; may be None.
         meter: the power rail; may be None.
         settings: how often and how long to measure.
-        where: the library and the date, for the model.
+        date: the date, for the results.
+        cpu_us: returns the CPU time of this process, in us.
+        powers: the measured powers of states are added here.
     """
 
     session: Session
     calls: TimedCalls
-    clock: Clock
+    clock: Time
     wait_us: Callable[[int], None]
     infer: Callable[[], object] | None
     meter: Meter | None
     settings: Settings
-    where: str
+    date: str
+    cpu_us: Callable[[], int] = lambda: system_time.process_time_ns() // 1000
+    powers: list[StatePower] = attrs.field(factory=list)
 
     def of(self, what: str) -> str:
         """Return the ``of`` text of a measured value."""
-        return f"{what}; {self.where}"
+        return f"{what}; {printable(self.calls.describe().library)}, {self.date}"
 
     @property
     def polls(self) -> bool:
@@ -74,7 +82,7 @@ class Bench:
             CalibrationFailed: the power rail is missing.
         """
         if self.meter is None:
-            raise CalibrationFailed("there is no power rail: give a file or a command that reads one")
+            raise CalibrationFailed("there is no power rail: name a meter")
         return self.meter
 
     def inference_us(self) -> int:
@@ -137,14 +145,28 @@ def variant(
     return attrs.evolve(profile, votes=votes, relax=relax)
 
 
+def as_lowered(profile: Profile) -> Profile:
+    """Return a profile whose raise sends the votes of its power state: a host that raises it runs as with no raise."""
+    return profile if profile.relax is None else attrs.evolve(profile, votes=profile.relax.to.votes)
+
+
 def released() -> PowerState:
     """Return the power state that asks for no clock."""
     folders = Folders.of(())
     return examine_power_state(folders.find("released", "state"), folders).accepted()
 
 
+@attrs.frozen
+class TimedCall:
+    """A setPowerConfig that succeeded, and how long it took, in us."""
+
+    power_config_id: int
+    votes: VoteSet
+    took_us: int
+
+
 class TimedCalls:
-    """Passes every call on, and adds up how long the setPowerConfig calls take.
+    """Passes every call on, and notes how long the setPowerConfig calls take.
 
     Args:
         inner: the backend that receives the calls; it is left open.
@@ -154,12 +176,16 @@ class TimedCalls:
     def __init__(self, inner: Backend, clock: Clock) -> None:
         self._inner = inner
         self._clock = clock
-        self._took_us = 0
+        self._calls: list[TimedCall] = []
+
+    def taken(self) -> list[TimedCall]:
+        """Return the calls since the last time this method was called."""
+        calls, self._calls = self._calls, []
+        return calls
 
     def taken_us(self) -> int:
-        """Return how long the calls took since the last time this method was called, in us."""
-        taken_us, self._took_us = self._took_us, 0
-        return taken_us
+        """Return how long these calls took, in us."""
+        return sum(call.took_us for call in self.taken())
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Pass on a createPowerConfigId."""
@@ -169,7 +195,7 @@ class TimedCalls:
         """Pass on a setPowerConfig, and time it."""
         begun_us = self._clock.now_us
         self._inner.set_power_config(power_config_id, votes)
-        self._took_us += self._clock.now_us - begun_us
+        self._calls.append(TimedCall(power_config_id, votes, self._clock.now_us - begun_us))
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Pass on a destroyPowerConfigId."""

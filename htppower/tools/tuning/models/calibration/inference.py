@@ -36,24 +36,31 @@ def find_inference(said: str) -> MakeInference:
         if not os.path.isfile(said):  # noqa: PTH113 - as everywhere where a path may be anything
             raise CalibrationFailed(f"{said} is not a file")
         return _of_onnx(said)
-    return _of_function(_function(said))
+    return _of_function(find_function(said))
 
 
-def _function(said: str) -> Callable[[], object]:
+def find_function(said: str, hint: str = _HINT) -> Callable[[], Any]:
+    """Return the Python function ``module:function``, imported from the current folder or the Python path.
+
+    ``hint`` is what to do instead, for messages.
+
+    Raises:
+        CalibrationFailed: it can't be found.
+    """
     if not _NAMED.fullmatch(said):
-        raise CalibrationFailed(f"{said!r} is not an inference: {_HINT}")
+        raise CalibrationFailed(f"{said!r} is not a function: {hint}")
     here = str(os.getcwd())  # noqa: PTH109 - a text for sys.path
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
         found: Any = pkgutil.resolve_name(said)
     except AttributeError as error:
-        raise CalibrationFailed(f"{said}: {printable(str(error))}; {_HINT}") from error
+        raise CalibrationFailed(f"{said}: {printable(str(error))}; {hint}") from error
     except Exception as error:
         raise CalibrationFailed(f"{said} can't be imported: {type(error).__name__}: {printable(str(error))}") from error
     if not callable(found):
-        raise CalibrationFailed(f"{said} is not a function, but {type(found).__name__}; {_HINT}")
-    function: Callable[[], object] = found
+        raise CalibrationFailed(f"{said} is not a function, but {type(found).__name__}; {hint}")
+    function: Callable[[], Any] = found
     return function
 
 

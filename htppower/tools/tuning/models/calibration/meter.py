@@ -1,4 +1,4 @@
-"""Reads a power rail from a file or from the output of a command: the present power, or the energy so far."""
+"""Reads a meter: a file, the output of a command, or a Python function; the present power, or the energy so far."""
 
 from __future__ import annotations
 
@@ -8,31 +8,38 @@ import os
 import re
 import shlex
 import subprocess
-import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from htppower.errors import shortened
+import attrs
+
+from htppower.errors import printable, shortened
 from htppower.profiles.regular_file import read_regular_file
+from htppower.tools.tuning.models.calibration.inference import find_function
 from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path as FilePath
 
-    from htppower.backends.clock import Clock
+    from htppower.control.time.base import Time
 
 # The factor to W or J by unit. A power is read repeatedly; an energy is read before and after, and subtracted.
 UNITS_OF_POWER = {"uW": 1e-6, "mW": 1e-3, "W": 1.0}
 UNITS_OF_ENERGY = {"uJ": 1e-6, "mJ": 1e-3, "J": 1.0}
 UNITS = (*UNITS_OF_POWER, *UNITS_OF_ENERGY)
-# The hardware averages a rail over a few ms, so reading more often would not help.
-LOOK_EVERY_US = 20_000
-_US = 1_000_000
 # Only this many letters of a file are read; the number is among the first.
 _LONGEST_READING = 4096
 _LONGEST_COMMAND_S = 10
 # Matches .5 as well, as bc prints it, but not the 1 of power1.
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+
+
+@attrs.frozen
+class Reading:
+    """A reading of a meter: when, in us, and the power in W or the energy in J."""
+
+    when_us: int
+    value: float
 
 
 class Meter:
@@ -41,87 +48,91 @@ class Meter:
     Args:
         read: returns a reading, in the unit.
         unit: one of ``UNITS``.
-        name: the file or the command that gives the readings, for messages.
+        name: the file, command or function that gives the readings, for messages.
+
+    Attributes:
+        name: as above.
+        counts_energy: whether the readings are the energy so far.
     """
 
-    def __init__(self, read: Callable[[], float], unit: str, name: str) -> None:
+    def __init__(self, read: Callable[[], float | None], unit: str, name: str) -> None:
         self._read = read
         self._scale = {**UNITS_OF_POWER, **UNITS_OF_ENERGY}[unit]
-        self._counts_energy = unit in UNITS_OF_ENERGY
+        self.counts_energy = unit in UNITS_OF_ENERGY
         self.name = name
 
     def look(self) -> float:
         """Return a reading, in W or J.
 
         Raises:
-            CalibrationFailed: the rail can't be read.
+            CalibrationFailed: the rail can't be read, or gives no finite number.
         """
-        return self._read() * self._scale
-
-    def while_idle_w(self, lasts_us: int, clock: Clock, wait_us: Callable[[int], None]) -> float:
-        """Return the mean power while nothing runs for a time, in W."""
-        if self._counts_energy:
-            return self._from_energy(lambda: wait_us(lasts_us), clock)
-        looks = max(lasts_us // LOOK_EVERY_US, 1)
-        found = []
-        for _ in range(looks):
-            wait_us(lasts_us // looks)
-            found.append(self.look())
-        return sum(found) / len(found)
-
-    def while_busy_w(self, work: Callable[[], None], lasts_us: int, clock: Clock) -> float:
-        """Return the mean power while some work is repeated for a time, in W.
-
-        A separate thread reads the power at the same time, so a reading must not wait for the work. The work is
-        repeated until there is at least one reading.
-        """
-        begun_us = clock.now_us
-        if self._counts_energy:
-
-            def again() -> None:
-                while clock.now_us - begun_us < lasts_us:
-                    work()
-
-            return self._from_energy(again, clock)
-        found: list[float] = []
-        failed: list[Exception] = []
-        with self._looking(found, failed):
-            while clock.now_us - begun_us < lasts_us or not (found or failed):
-                work()
-        if failed:
-            raise failed[0]
-        return sum(found) / len(found)
-
-    def _from_energy(self, work: Callable[[], None], clock: Clock) -> float:
-        begun_us, before_j = clock.now_us, self.look()
-        work()
-        lasted_us, used_j = clock.now_us - begun_us, self.look() - before_j
-        if used_j < 0:
-            raise CalibrationFailed(f"{self.name} counts energy, but fell by {-used_j:g} J: measure again")
-        return used_j * _US / lasted_us if lasted_us else 0.0
+        try:
+            read = self._read()
+            value = math.nan if read is None else float(read)
+        except CalibrationFailed:
+            raise
+        except Exception as error:
+            said = f"{type(error).__name__}: {printable(str(error))}"
+            raise CalibrationFailed(f"{self.name} can't be read: {said}") from error
+        if not math.isfinite(value):
+            raise CalibrationFailed(f"{self.name} gives {read}, which is not a measurement")
+        return value * self._scale
 
     @contextlib.contextmanager
-    def _looking(self, found: list[float], failed: list[Exception]) -> Iterator[None]:
-        """Read on a separate thread while the block runs; the first failure ends the thread."""
-        end = threading.Event()
+    def watched(self, time: Time, every_us: int) -> Iterator[list[Reading]]:
+        """Read the rail on a separate thread while the block runs. The list that it yields grows.
+
+        Raises:
+            CalibrationFailed: a reading failed. It is raised at the end of the block.
+        """
+        found: list[Reading] = []
+        failed: list[CalibrationFailed] = []
+        ended: list[bool] = []
+        worker = time.worker("htppower-meter")
 
         def look() -> None:
+            if ended:
+                return
+            begun_us = time.now_us
             try:
-                while not end.wait(LOOK_EVERY_US / _US):
-                    found.append(self.look())
-            except Exception as error:  # noqa: BLE001 - raised on the thread that measures
+                value = self.look()
+            except CalibrationFailed as error:
                 failed.append(error)
+                return
+            read_us = time.now_us
+            found.append(Reading((begun_us + read_us) // 2, value))
+            time.call_at(max(begun_us + every_us, read_us), lambda: worker.post(look))
 
-        thread = threading.Thread(target=look, name="htppower power rail", daemon=True)
+        worker.post(look)
         try:
-            thread.start()
-            yield
+            yield found
         finally:
-            end.set()
-        thread.join()
+            ended.append(True)
+            worker.close()
+        if failed:
+            raise failed[0]
 
 
-def file_meter(path: FilePath, unit: str) -> Meter:
+def find_meter(said: str, unit: str | None = None) -> Meter:
+    """Return the meter ``said``: ``file:PATH``, ``command:COMMAND`` or ``python:MODULE:FUNCTION``.
+
+    Without a unit, a file is in uW, as the kernel's sensors are, and everything else in mW.
+
+    Raises:
+        CalibrationFailed: it is none of these, or can't be found.
+    """
+    kind, _, where = said.partition(":")
+    if not where.strip() or kind not in ("file", "command", "python"):
+        raise CalibrationFailed(f"{said!r} is not a meter: write file:PATH, command:COMMAND or python:MODULE:FUNCTION")
+    if kind == "file":
+        return file_meter(Path(where), unit or "uW")
+    if kind == "command":
+        return command_meter(where, unit or "mW")
+    return Meter(find_function(where, "write python:MODULE:FUNCTION"), unit or "mW", where)
+
+
+def file_meter(path: Path, unit: str) -> Meter:
     """Return a meter that reads a file, such as a sensor of the kernel in ``/sys``."""
 
     def read() -> float:

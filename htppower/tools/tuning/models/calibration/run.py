@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import time as system_time
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from htppower.backends.base import Backend
-    from htppower.backends.clock import Clock
     from htppower.control.session import Session
     from htppower.control.time.base import Time
+    from htppower.tools.tuning.models.calibration.fit import StatePower
     from htppower.tools.tuning.models.calibration.meter import Meter
     from htppower.tools.tuning.models.calibration.settings import Settings
     from htppower.tools.tuning.models.calibration.steps import Found, Step
@@ -38,51 +40,39 @@ class Calibration:
     Attributes:
         model: the base model with the measured values.
         found: the measured values, by the names of ``DeviceModel.quantities``.
+        powers: the power of each state, if there is a meter.
         notes: what was not measured, and why.
     """
 
     model: DeviceModel
     found: Found
+    powers: tuple[StatePower, ...]
     notes: tuple[str, ...]
 
 
-def calibrate(
+@contextlib.contextmanager
+def opened_bench(
     backend: Backend,
-    base: DeviceModel,
     settings: Settings,
     *,
-    clock: Clock,
-    wait_us: Callable[[int], None],
-    date: str,
+    clock: Time,
+    wait_us: Callable[[int], None] | None = None,
+    date: str | None = None,
     make_inference: MakeInference | None = None,
     meter: Meter | None = None,
-    time: Time | None = None,
-    tell: Callable[[Step], object] = lambda _step: None,
-) -> Calibration:
-    """Measure the values of a model on a device. The votes are given back, even if the calibration fails.
+) -> Iterator[Bench]:
+    """Yield the tools to measure a device with. At the end, even after a failure, the votes are given back.
 
-    Args:
-        backend: receives the votes; it is left open.
-        base: the model whose values are kept unless they are measured.
-        settings: how often and how long to measure.
-        clock: the clock for all measurements.
-        wait_us: idles for a time, in us.
-        date: the date of the calibration, for the model.
-        make_inference: makes a function that runs an inference, within INIT of the session; None if there is no
-            inference.
-        meter: a power rail; None measures no power.
-        time: the time of the controller; None is the system's time.
-        tell: is called with each step before it is run.
+    The backend is left open. Without ``wait_us`` the thread sleeps, and without a date it is today, by UTC; everything
+    else is as in ``Bench``. ``make_inference`` makes what runs an inference, within INIT of the session.
 
     Raises:
         VoteRejected: a call failed.
-        CalibrationFailed: the inference, the power rail or the profile can't be used.
+        CalibrationFailed: the inference or the profile can't be used.
     """
     calls = TimedCalls(backend, clock)
-    description = backend.describe()
-    where = f"{printable(description.library)}, {date}"
-    found: Found = {}
-    with VoteController(calls, time=time, on_error="raise", heartbeat_us=0) as controller:
+    date = date or datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    with VoteController(calls, time=clock, on_error="raise", heartbeat_us=0) as controller:
         session = controller.session(
             variant(settings.profile),
             device_id=settings.device_id,
@@ -90,20 +80,45 @@ def calibrate(
             owner="htppower calibrate",
         )
         with _inference(make_inference, session) as infer:
-            bench = Bench(session, calls, clock, wait_us, infer, meter, settings, where)
-            for step in plan(settings, base, infers=infer is not None, metered=meter is not None):
-                tell(step)
-                found.update(step.run(bench))
+            yield Bench(session, calls, clock, wait_us or _sleep_us, infer, meter, settings, date)
+
+
+def calibrate(bench: Bench, base: DeviceModel, tell: Callable[[Step], object] = lambda _step: None) -> Calibration:
+    """Measure the values of a model on a device.
+
+    Args:
+        bench: the tools to measure with.
+        base: the model whose values are kept unless they are measured.
+        tell: is called with each step before it is run.
+
+    Raises:
+        VoteRejected: a call failed.
+        CalibrationFailed: the inference or the power rail can't be used.
+        PowerRefused: the readings of the meter do not prove the powers.
+    """
+    infers, metered = bench.infer is not None, bench.meter is not None
+    found: Found = {}
+    for step in plan(bench.settings, base, infers=infers, metered=metered):
+        tell(step)
+        found.update(step.run(bench))
     notes = (
-        (not description.hardware, "there is no hardware behind this backend: these times are not those of a device"),
-        (make_inference is None, "no inference was run: give one to measure delays, polling and speeds"),
         (
-            make_inference is not None and "polling_saves_us" not in found,
+            not bench.calls.describe().hardware,
+            "there is no hardware behind this backend: these times are not those of a device",
+        ),
+        (not infers, "no inference was run: give one to measure delays, polling and speeds"),
+        (
+            infers and "polling_saves_us" not in found,
             "this platform has no RPC polling: its savings were not measured",
         ),
-        (meter is None, "no power was read: give a file or a command that reads it"),
+        (not metered, "no power was read: name a meter"),
     )
-    return Calibration(with_found(base, found), found, tuple(note for holds, note in notes if holds))
+    said = tuple(note for holds, note in notes if holds)
+    return Calibration(with_found(base, found), found, tuple(bench.powers), said)
+
+
+def _sleep_us(duration_us: int) -> None:
+    system_time.sleep(duration_us / 1_000_000)
 
 
 @contextlib.contextmanager

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.names import LISTED_FIRST, SYSTEM_SETTINGS
-from htppower.tools.tuning.models.calibration.bench import POLLING_US, WARM_UP, Bench, released, variant
-from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
+from htppower.tools.report.words import rough_duration
+from htppower.tools.tuning.models.calibration.bench import POLLING_US, WARM_UP, Bench, variant
+from htppower.tools.tuning.models.calibration.powers import measure_powers, measured_names, run_counts
 from htppower.tools.tuning.models.model import MEASURED, Quantity
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _DIGITS = 6
 # Measured values, by the names of ``DeviceModel.quantities``.
 Found = dict[str, "Quantity"]
 _POLLING = {POLLING_US: "with polling", 0: "without"}
-_POWERS_OF_VOTES = 3
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -96,22 +96,16 @@ def _steps(settings: Settings, base: DeviceModel, *, infers: bool, metered: bool
             functools.partial(_speeds, names=names),
         )
     if metered:
+        idle, works = run_counts(settings, infers=infers)
+        run_us = settings.left_out_us + settings.window_us + settings.look_us
         yield Step(
-            ("raised_idle_w", "relaxed_idle_w", "released_idle_w"),
-            f"read the power {settings.power_count} times each: votes raised, relaxed and released, nothing running",
-            _POWERS_OF_VOTES * (settings.settle_us + settings.power_count * settings.power_us),
-            0,
-            0,
-            _idle_powers,
-        )
-    if metered and infers:
-        yield Step(
-            ("active_w",),
-            f"read the power {settings.power_count} times while inferences run one after the other",
-            0,
-            warm,
-            settings.power_count * settings.power_us,
-            _active_power,
+            measured_names(infers=infers),
+            f"read the power in {idle + works} runs of {rough_duration(run_us)}, in random order: votes raised, "
+            f"relaxed and released{', and inferences one after the other' if infers else ''}",
+            idle * run_us,
+            warm if infers else 0,
+            works * run_us,
+            measure_powers,
         )
 
 
@@ -200,56 +194,6 @@ def _warm_under(bench: Bench, name: str) -> list[int]:
     bench.session.use(variant(name, polling_us=0))
     with bench.session.inference():
         return bench.warm_us()
-
-
-def _idle_powers(bench: Bench) -> Found:
-    """Read the power with votes up, relaxed and released, while nothing runs."""
-    settings, found = bench.settings, {}
-    raised = variant(settings.profile, polling_us=0)
-    bench.session.use(raised)
-    with bench.session.inference():
-        found["raised_idle_w"] = _idle_power(bench, f"{settings.profile} up without polling, nothing running")
-    found["relaxed_idle_w"] = _idle_power(bench, "its relaxed state, nothing running")
-    bench.session.use(variant(settings.profile, polling_us=0, to=released()))
-    with bench.session.inference():
-        pass
-    found["released_idle_w"] = _idle_power(bench, "the released state, nothing running")
-    return found
-
-
-def _idle_power(bench: Bench, what: str) -> Quantity:
-    meter, settings = bench.rail, bench.settings
-    bench.wait_us(settings.settle_us)
-    watts = [meter.while_idle_w(settings.power_us, bench.clock, bench.wait_us) for _ in range(settings.power_count)]
-    return _power(bench, watts, what)
-
-
-def _power(bench: Bench, watts: list[float], what: str) -> Quantity:
-    """Return the quantity of a power that was read several times.
-
-    Raises:
-        CalibrationFailed: the median is negative.
-    """
-    median_w = statistics.median(watts)
-    if median_w < 0:
-        said = f"{bench.rail.name} gives {median_w:g} W: {what}"
-        raise CalibrationFailed(f"{said}; reverse its sign: drawn power must be positive")
-    return measured(watts, bench.of(f"{what}, {bench.rail.name}"))
-
-
-def _active_power(bench: Bench) -> Found:
-    """Read the power while inferences run one after the other, without polling."""
-    meter, settings = bench.rail, bench.settings
-
-    def work() -> None:
-        if not bench.inference_us():
-            bench.wait_us(1)  # virtual time advances only by waiting
-
-    bench.session.use(variant(settings.profile, polling_us=0))
-    with bench.session.inference():
-        bench.warm_us()
-        watts = [meter.while_busy_w(work, settings.power_us, bench.clock) for _ in range(settings.power_count)]
-    return {"active_w": _power(bench, watts, f"inferences one after the other under {settings.profile}")}
 
 
 def measured(samples: Iterable[float], of: str) -> Quantity:

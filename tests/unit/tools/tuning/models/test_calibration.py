@@ -11,7 +11,7 @@ from support.timed_device import BASE, QUICK, TIMING, Device
 
 from htppower.backends import Timing
 from htppower.tools.tuning.models.calibration.meter import Meter
-from htppower.tools.tuning.models.calibration.settings import CalibrationFailed, Settings
+from htppower.tools.tuning.models.calibration.settings import PowerRefused, Settings
 from htppower.tools.tuning.models.calibration.steps import plan
 from htppower.tools.tuning.models.file import examine_device_model, model_text
 from htppower.tools.tuning.models.model import ASSUMED, MEASURED
@@ -61,8 +61,9 @@ def test_every_delay_and_power_of_the_device_is_found_again() -> None:
         if name in TRUTH:
             assert quantity.provenance == MEASURED
             assert quantity.spread == pytest.approx(0, abs=1e-3)
-            # Each power twice, and each call and inference five times, for each sleep latency with and without polling.
-            assert quantity.count in (2, 5, 10, 15)
+            # Each power four times, idling twice more; each call and inference five times, for each sleep latency with
+            # polling and without.
+            assert quantity.count in (4, 5, 6, 10, 15)
             assert quantity.of.endswith("simulated HTP, as QAIRT 2.51 answers, 2026-11-23")
             low, high = quantity.range or (1, 0)
             assert low <= quantity.value <= high
@@ -121,11 +122,12 @@ def test_a_rail_that_gives_the_power_of_the_moment_is_read_while_idle() -> None:
 
 
 def test_a_rail_whose_sign_is_turned_is_refused() -> None:
-    """A median power below 0 ends the calibration."""
+    """A negative power ends the calibration."""
     device = Device()
     turned = Meter(lambda: -device.htp.power_w, "W", "rail")
-    with pytest.raises(CalibrationFailed, match=r"rail gives -0\.25 W: burst up.*; reverse its sign"):
+    with pytest.raises(PowerRefused, match=r"rail gives -0\.004 W \(released_idle_w\): reverse its sign"):
         device.calibrate(meter=turned, infers=False)
+    assert device.left() == ((), 0)
 
 
 def test_without_an_inference_and_a_rail_only_the_calls_are_measured() -> None:

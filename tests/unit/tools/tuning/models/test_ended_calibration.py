@@ -10,7 +10,7 @@ from htppower.errors import VoteRejected
 from htppower.tools.tuning.models.calibration.settings import CalibrationFailed, Settings
 
 # The smallest plan, so that a run has few points for an interrupt.
-ONCE = Settings(count=1, power_count=1, power_us=20_000)
+ONCE = Settings(count=1, power_count=2, period_us=20_000)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_what_comes_in_an_inference_gives_the_votes_back(
     """After Ctrl-C or an error of the host in any step, no id, vote or polling is left."""
     every = Device()
     every.calibrate(ONCE, meter=every.energy())
-    for at in range(first, every.inferences + 1, 10):
+    for at in range(first, every.inferences + 1, 23):
         device = Device()
 
         def fail(number: int, at: int = at) -> None:
@@ -39,7 +39,7 @@ def test_ctrl_c_while_it_idles_gives_the_votes_back() -> None:
     """After Ctrl-C between two calls, before an inference or next to a power rail, no id, vote or polling is left."""
     every = Device()
     every.calibrate(ONCE, meter=every.energy())
-    for at in range(1, every.waits + 1, 2):
+    for at in range(1, every.waits + 1, 5):
         device = Device()
         device.interrupted_wait = at
         with pytest.raises(KeyboardInterrupt):
@@ -52,7 +52,7 @@ def test_ctrl_c_in_a_call_gives_the_votes_back() -> None:
     settings = attrs.evolve(ONCE, sleep_latencies_us=(40,))
     every = Device()
     every.calibrate(settings, meter=every.energy())
-    for at in range(1, every.sleeps + 1, 7):
+    for at in range(1, every.sleeps + 1, 17):
         device = Device()
         device.interrupted_sleep = at
         with pytest.raises(KeyboardInterrupt):

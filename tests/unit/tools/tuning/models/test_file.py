@@ -12,8 +12,8 @@ from support.schemas import VALIDATORS
 from support.shipped import shipped_folder
 
 from htppower.errors import ProfileError
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model
-from htppower.tools.tuning.models.model import ASSUMED, LIMITS_OF_VALUES, MEASURED, SOURCE, DeviceModel
+from htppower.tools.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model, odd_order
+from htppower.tools.tuning.models.model import ASSUMED, LIMITS_OF_VALUES, MEASURED, SOURCE, DeviceModel, Quantity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,6 +167,16 @@ def test_lint_checks_models_in_folders_and_tells_of_an_order_that_saves_nothing(
     (tmp_path / "other.yaml").write_text(TEXT.replace("value: 0.30\n", "value: lots\n"))
     exit_code, told = linted(command, tmp_path / "other.yaml")
     assert (exit_code, ":35:10: error TYPE-1" in told) == (1, True)
+
+
+def test_measured_powers_whose_ranges_overlap_have_no_order() -> None:
+    """MODEL-1 needs ranges apart: noise alone must not give a finding."""
+    model = load_device_model()
+    raised = Quantity(0.1, MEASURED, "x", (0.09, 0.11), 0.01, 5)
+    for value_w, found in ((0.12, []), (0.14, ["relaxed_idle_w"])):
+        relaxed = Quantity(value_w, MEASURED, "x", (value_w - 0.02, value_w + 0.02), 0.01, 5)
+        both = model.with_quantity("raised_idle_w", raised).with_quantity("relaxed_idle_w", relaxed)
+        assert [name for name, _ in odd_order(both)] == found
 
 
 def test_the_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:

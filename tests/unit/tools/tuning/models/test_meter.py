@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from htppower.backends.clock import MonotonicClock
+from htppower.control.time.scheduler import SystemTime
 from htppower.testing import VirtualTime
-from htppower.tools.tuning.models.calibration.meter import LOOK_EVERY_US, Meter, command_meter, file_meter
+from htppower.tools.tuning.models.calibration.meter import Meter, command_meter, file_meter, find_meter
 from htppower.tools.tuning.models.calibration.settings import CalibrationFailed
 from htppower.tools.tuning.models.calibration.steps import measured
 from htppower.tools.tuning.models.model import MEASURED
@@ -66,48 +68,76 @@ def test_what_is_no_rail_is_said_with_its_name(tmp_path: Path) -> None:
             command_meter(command, "uW")
 
 
-def test_energy_is_told_as_the_power_of_the_time() -> None:
-    """The power is the difference over the time of the work; a decreasing energy is refused."""
+def test_a_meter_is_named_by_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is in uW unless a unit is named, a command and a function are in mW; anything else is refused."""
+    (tmp_path / "rail").write_text("40")
+    (tmp_path / "some_meter.py").write_text("def read():\n    return 40\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert find_meter("file:rail").look() == pytest.approx(0.00004)
+    assert find_meter("python:some_meter:read").look() == pytest.approx(0.04)
+    assert find_meter(f"command:{sys.executable} -c 'print(40)'", "W").look() == 40
+    for said in ("rail", "file:", "wall:rail", "python:some_meter", "python:some_meter:none"):
+        with pytest.raises(CalibrationFailed, match="python:MODULE:FUNCTION"):
+            find_meter(said)
+
+
+@pytest.mark.parametrize("lie", [None, math.nan, math.inf, "none", [], OSError("gone")])
+def test_what_is_no_measurement_is_refused(lie: object) -> None:
+    """A missing or endless reading, a text or an error of the function is refused with the name of the meter."""
+
+    def read() -> Any:
+        if isinstance(lie, OSError):
+            raise lie
+        return lie
+
+    with pytest.raises(CalibrationFailed, match=r"^rail "):
+        Meter(read, "W", "rail").look()
+
+
+def test_a_meter_is_read_beside_the_work() -> None:
+    """It is read at equal times while the block runs, and not after it."""
     clock = VirtualTime()
-    meter = Meter(lambda: clock.now_us * 0.5, "uJ", "rail")
-    assert meter.while_idle_w(2_000_000, clock, clock.advance_us) == pytest.approx(0.5)
-    assert meter.while_busy_w(lambda: clock.advance_us(700_000), 3_000_000, clock) == pytest.approx(0.5)
-    falling = Meter(lambda: -float(clock.now_us), "uJ", "rail")
-    with pytest.raises(CalibrationFailed, match="but fell by"):
-        falling.while_idle_w(10, clock, clock.advance_us)
+    meter = Meter(lambda: clock.now_us / 1000, "mW", "rail")
+    with meter.watched(clock, 10) as found:
+        clock.advance_us(35)
+    clock.advance_us(100)
+    assert [reading.when_us for reading in found] == [0, 10, 20, 30]
+    assert [reading.value for reading in found] == pytest.approx([0, 1e-5, 2e-5, 3e-5])
 
 
-def test_a_power_is_averaged_over_the_time() -> None:
-    """While idle it is read at equal intervals: half the time at 1 W and half at 3 W are 2 W."""
+def test_a_reading_that_fails_ends_the_measurement() -> None:
+    """The failure is raised at the end of the block; an interrupt of the block is not hidden by it."""
     clock = VirtualTime()
-    lasts_us = 10 * LOOK_EVERY_US
-    meter = Meter(lambda: 1.0 if clock.now_us <= lasts_us // 2 else 3.0, "W", "rail")
-    assert meter.while_idle_w(lasts_us, clock, clock.advance_us) == pytest.approx(2.0)
+    broken = Meter(lambda: None if clock.now_us else 1.0, "W", "rail")
+    with pytest.raises(CalibrationFailed, match="rail gives None"), broken.watched(clock, 10):
+        clock.advance_us(35)
+    with pytest.raises(KeyboardInterrupt), broken.watched(clock, 10):
+        _interrupted(clock)
 
 
-def test_a_power_is_read_beside_the_work() -> None:
-    """A thread reads it and ends with the work; the work repeats until there is a reading."""
-    working = threading.Event()
-    meter = Meter(lambda: 2.0 if working.is_set() else 0.0, "W", "rail")
+def _interrupted(clock: VirtualTime) -> None:
+    clock.advance_us(35)
+    raise KeyboardInterrupt
 
-    def work() -> None:
-        working.set()
-        time.sleep(0.001)
 
-    assert meter.while_busy_w(work, 1, MonotonicClock()) == 2.0
-    broken = Meter(lambda: float("none"), "W", "rail")
-    with pytest.raises(ValueError, match="none"):
-        broken.while_busy_w(work, 1, MonotonicClock())
-    with pytest.raises(KeyboardInterrupt):
-        meter.while_busy_w(_interrupted, 1, MonotonicClock())
+def noted(read: threading.Event) -> float:
+    """Note that the meter was read, and return 2 W."""
+    read.set()
+    return 2.0
+
+
+def test_the_threads_of_a_meter_end_with_the_work() -> None:
+    """In the system's time a thread reads the meter, and ends after the block."""
+    read = threading.Event()
+    with contextlib.closing(SystemTime()) as clock:
+        with Meter(lambda: noted(read), "W", "rail").watched(clock, 1000) as found:
+            assert read.wait(30)
+        assert {reading.value for reading in found} <= {2.0}
     deadline_s = time.monotonic() + 30
-    while any(thread.name == "htppower power rail" for thread in threading.enumerate()):
+    while any(thread.name == "htppower-meter" for thread in threading.enumerate()):
         assert time.monotonic() < deadline_s, "the thread that reads outlives the work"
         time.sleep(0.01)
-
-
-def _interrupted() -> None:
-    raise KeyboardInterrupt
 
 
 def test_samples_are_told_by_their_median_with_spread_range_and_count() -> None:

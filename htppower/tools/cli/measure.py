@@ -1,0 +1,98 @@
+"""``htppower doctor --measure``: what votes take on this device."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from htppower.backends.qnn.htp import QnnHtp
+from htppower.tools.cli import completion
+from htppower.tools.cli.help import WHAT, option
+from htppower.tools.cli.options import (
+    backend_option,
+    count_option,
+    refuse_given,
+    refuse_library_with_simulated,
+    run_option,
+)
+from htppower.tools.cli.terminal import kept_off_stdout
+from htppower.tools.report.layout import terminal_width
+from htppower.tools.tuning.models.calibration.inference import find_inference
+from htppower.tools.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.calibration.votes_forms import render
+from htppower.tools.tuning.models.file import load_device_model
+from htppower.tools.tuning.models.timed_device import timed_htp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.backends.base import Backend
+    from htppower.tools.tuning.models.calibration.run import MakeInference
+    from htppower.tools.tuning.models.calibration.votes import ReadClock
+
+_OF_MEASURE = ("run", "count", "raised", "backend")
+
+
+def measure_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of ``--measure`` to a command."""
+    for each in (
+        backend_option(),
+        option(
+            "--raise",
+            "raised",
+            metavar="NAME",
+            default="burst",
+            show_default=True,
+            group=WHAT,
+            shell_complete=completion.profiles,
+            help="With --measure, raise this profile.",
+        ),
+        count_option("With --measure, measure each time this often."),
+        run_option("With --measure, run this as an inference: a Python function, or an ONNX model on the HTP."),
+        option("--measure", is_flag=True, group=WHAT, help="Measure how long votes take, and print only that."),
+    ):
+        command = each(command)
+    return command
+
+
+def measured(
+    form: str, options: dict[str, Any], read_clock_khz: ReadClock | None = None, fastrpc: str | None = None
+) -> str:
+    """Measure what votes take on this device; return it in a form.
+
+    Args:
+        form: one of ``votes_forms.FORMS``.
+        options: those of ``measure_options``, and ``library`` and ``soc``.
+        read_clock_khz: reads the clock of the core; None if no clock can be read.
+        fastrpc: the version of FastRPC; None if it is not known.
+    """
+    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415 - help needs no scheduler
+    from htppower.tools.tuning.models.calibration.run import opened_bench  # noqa: PLC0415 - help needs no controller
+    from htppower.tools.tuning.models.calibration.votes import measure_votes  # noqa: PLC0415 - as above
+
+    refuse_library_with_simulated(options)
+    make: MakeInference | None = None if options["run"] is None else find_inference(options["run"])
+    with kept_off_stdout(), contextlib.closing(SystemTime()) as clock, contextlib.ExitStack() as opened:
+        backend: Backend
+        if options["backend"] == "simulated":
+            htp = opened.enter_context(contextlib.closing(timed_htp(load_device_model(), soc_model=options["soc"])))
+            backend, make = htp, make or (lambda _session: contextlib.nullcontext(htp.infer))
+        else:
+            backend = opened.enter_context(contextlib.closing(QnnHtp(options["library"], options["soc"])))
+        settings = Settings(count=options["count"], profile=options["raised"])
+        bench = opened_bench(backend, settings, clock=clock, make_inference=make)
+        found = measure_votes(opened.enter_context(bench), read_clock_khz, fastrpc)
+    return render(found, form, terminal_width())
+
+
+def refuse_without_measure(form: str) -> None:
+    """Refuse the options of ``--measure`` without it.
+
+    Raises:
+        click.UsageError: one of them is given.
+    """
+    refuse_given(click.get_current_context(), _OF_MEASURE, "--measure", "add --measure")
+    if form == "markdown":
+        raise click.UsageError("--format markdown is for --measure; add --measure")
