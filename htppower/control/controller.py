@@ -23,6 +23,7 @@ from htppower.control.arguments import (
 )
 from htppower.control.claims.claims import Claims
 from htppower.control.claims.holds import Cap
+from htppower.control.clock.reading import ClockReaders
 from htppower.control.closer import Closer
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
@@ -150,6 +151,7 @@ class VoteController(Closing):
         self._settle_soon = self._home.settle_soon
         self._companions = Companions()
         self._status_files = Companions()
+        self._clocks = ClockReaders()
         self._recorder = Recorder(self._registry, self._time)
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
         parts = (self._companions, self._recorder, self._registry.learnt, self._status_files)
@@ -316,6 +318,7 @@ class VoteController(Closing):
             self._registry,
             self._events.lost,
             self._recorder.status(),
+            self._clocks.statuses(),
         )
 
     def serve_status(self, path: str | os.PathLike[str] | None = None) -> StatusFile:

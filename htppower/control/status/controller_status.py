@@ -8,6 +8,7 @@ from typing import NamedTuple
 import attrs
 
 from htppower.backends.base import Description
+from htppower.control.clock.reading import ClockStatus
 from htppower.control.core.session_record import LastCall, LastError
 from htppower.control.gate.cold_starts import ColdStarts
 from htppower.control.plans.precedence import Claim
@@ -160,6 +161,7 @@ class ControllerStatus:
         inferences: how many inferences have begun, on all sessions that were ever open.
         link: the state of the link to the DSP; WELL if calls work.
         process: the process-wide settings known to be in force, as votes.
+        clocks: the measured clocks and powers, one for each reader; empty without a reader.
     """
 
     time_us: int
@@ -177,3 +179,4 @@ class ControllerStatus:
     inferences: int
     link: LinkState
     process: VoteSet
+    clocks: tuple[ClockStatus, ...] = ()

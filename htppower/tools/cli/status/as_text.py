@@ -15,6 +15,7 @@ from htppower.tools.cli.status.wording import (
     inferences,
     lasted,
     link_lines,
+    measured_lines,
     painted,
     share_up,
     time_in_states,
@@ -50,6 +51,7 @@ def as_text(
         _head(seen),
         *(_session(session, seen, strips or {}, rates or {}) for session in document["sessions"]),
         *(_core(core, owners) for core in document["cores"]),
+        measured_lines(seen),
         _settings(document["settings"], owners),
     ]
     return "\n\n".join("\n".join(_wrapped(block, width)) for block in blocks if block)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.bench import BURST_SUSTAIN_US, Bench
+from support.clocks import ScriptedClock
 from support.learning import learning
 from support.status_files import read
 
 from docs.control_parts import json_fields
-from htppower import SessionClosed
+from htppower import ClockReader, SessionClosed
 from htppower.backends import SimulatedHtp
 from htppower.control.status.document import STATUS, problem
 from htppower.profiles.profile import Then
@@ -185,10 +186,12 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
     ):
         ticket = held.begin(timeout_us=1_000_000)
         bench.controller.record(path.with_name("trace.json"))
+        reading = ClockReader(bench.controller, ScriptedClock(clock_khz=1_401_000))
         bench.recorder.set_power_config = functools.partial(_served, bench, path)  # type: ignore[method-assign]
         bench.infer(bench.controller.session("power_saver"))
         document = read(path)
         ticket.end()
+    reading.close()
     bench.controller.close()
     assert problem(document) is None
     # The page has no row for each key of a dictionary, such as ``time_in_state_us``.
