@@ -132,7 +132,7 @@ class VoteController(Closing):
         self._events = EventBus(self._time)
         self._events.add(log_event, log_wants)
         missing = Missing() if strict else self._engine.missing
-        planner = Planner(self._description.platform, missing, strict=strict)
+        planner = Planner(self._description.platform, missing, strict=strict, hardware=self._description.hardware)
         raises = on_error == "raise"
         calls = NativeCalls(self._backend, self._events, self._time, self._engine.recovery, raises=raises)
         self._home = Home(

@@ -112,7 +112,7 @@ def test_a_dsp_that_does_not_answer(dsp: Dsp, script: dict[str, float], said: st
 
 
 def test_a_library_that_is_missing_or_another(dsp: Dsp, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A missing library, a file that is not one, and a missing function are errors that say so."""
+    """A missing library, another file, and a library without a function are refused with the reason."""
     with pytest.raises(OSError, match=r"no-such-library.*install libqcnpuperf"):
         Qcnpuperf("/no-such-library.so").open()
     with pytest.raises(OSError, match=r"qcnpuperf\.script"):

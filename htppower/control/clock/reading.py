@@ -77,10 +77,10 @@ class ClockSource(Protocol):
         """The name that status and metrics show."""
 
     def open(self) -> None:
-        """Get ready; ``close`` undoes this. Any exception is the reason why there is no reading; it is tried again."""
+        """Get ready; ``close`` undoes this. An exception is shown as the reason; a later call tries again."""
 
     def read(self, now_ns: int) -> ClockReading:
-        """Return a reading of now, by the controller's clock. Any exception is the reason why there is none."""
+        """Return a reading of now, by the controller's clock. An exception is shown as the reason."""
 
     def close(self) -> None:
         """Release what ``open`` took. It is also called after a failed read, before the next ``open``."""

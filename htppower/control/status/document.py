@@ -132,7 +132,7 @@ _FORMS.define(
 )
 _FORMS.define(
     SessionStatus,
-    later=("inferences", "cold_starts", "learnt", "learnt_further", "closing"),
+    later=("inferences", "cold_starts", "learnt", "learnt_further", "closing", "cpu_latency"),
     **{**_hints(SessionStatus), "decided_by": _Deciding | None, "votes": Shown(tuple[_Votes, ...], _votes)},
 )
 _FORMS.define(
@@ -187,6 +187,9 @@ def status_document(status: ControllerStatus, *, closed: bool) -> dict[str, Any]
     document = {**STATUS.write(status), "closed": closed}
     if not status.clocks:
         del document["clocks"]
+    for session in document["sessions"]:
+        if session["cpu_latency"] is None:
+            del session["cpu_latency"]
     return document
 
 

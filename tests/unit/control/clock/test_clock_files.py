@@ -39,7 +39,7 @@ def test_a_file_of_the_daemon(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_with_something_else(tmp_path: Path, text: str, said: str) -> None:
-    """A file without a value, or with a wrong one, is an error that says so."""
+    """A file without a value, or with a wrong value, is refused with the reason."""
     path = tmp_path / "stats"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=said):

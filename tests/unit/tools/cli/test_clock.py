@@ -63,6 +63,26 @@ def test_the_text_has_the_reading_after_the_cores(served: Path, command: Command
     assert document["clocks"][0]["reading"]["clock_khz"] == VALUES["clock_khz"]
 
 
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ({"us": 44, "held": True, "problem": None}, "wake within 44 us: held now"),
+        ({"us": 44, "held": False, "problem": None}, "wake within 44 us: held while an inference runs"),
+        ({"us": 44, "held": False, "problem": "no access"}, "wake within 44 us: no access"),
+        ({"us": None, "held": False, "problem": None}, None),
+    ],
+)
+def test_the_text_has_the_limit_for_the_cpus(
+    served: Path, command: Command, limit: dict[str, Any], said: str | None
+) -> None:
+    """A session with a limit has a line with its state."""
+    document = json.loads(served.read_text(encoding="ascii"))
+    document["sessions"][0]["cpu_latency"] = limit
+    served.write_text(json.dumps(document), encoding="ascii")
+    lines = [line for line in command.output("status", str(served)).splitlines() if line.startswith("  cpus")]
+    assert [line.split(maxsplit=1)[1] for line in lines] == ([] if said is None else [said])
+
+
 def test_lists_and_tables_have_it_once_for_a_host(served: Path) -> None:
     """The list of hosts and the live table show it with the first session only."""
     found = (Served(served, seen_of(served)),)
@@ -81,7 +101,7 @@ def test_lists_and_tables_have_it_once_for_a_host(served: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_said_without_a_value(served: Path, clock: dict[str, Any], said: str) -> None:
-    """A problem is shown with its reason; a reader that has read nothing says so."""
+    """The reason of a failure is shown, or that nothing was read yet."""
     assert measured_lines(seen_of(served, clock)) == [("measured", said)]
 
 
