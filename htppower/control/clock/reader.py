@@ -96,7 +96,7 @@ class ClockReader(Closing):
     def _disown(self) -> None:
         """In a forked child: leave the source and its thread to the parent."""
         self._lock = whole_lock()
-        self._closed = True
+        self._closed, self._open = True, False
         self._leave_status()
 
     def _look(self) -> None:

@@ -5,8 +5,6 @@ from typing import Protocol
 
 import attrs
 
-from htppower.backends.whole_lock import whole_lock
-
 # This module has no postponed annotations, since other code reads the types of the fields.
 
 
@@ -87,23 +85,21 @@ class ClockSource(Protocol):
 
 
 class ClockReaders:
-    """The readers of a controller, for its status."""
+    """The readers of a controller, for its status. There is no lock, since a forked child can't take the parent's."""
 
     def __init__(self) -> None:
-        self._lock = whole_lock()
-        self._readers: tuple[Callable[[], ClockStatus], ...] = ()
+        self._readers: dict[object, Callable[[], ClockStatus]] = {}
 
     def add(self, status: Callable[[], ClockStatus]) -> Callable[[], None]:
         """Add a reader by its function ``status``; return a function that removes it."""
-        with self._lock:
-            self._readers = (*self._readers, status)
+        key = object()
+        self._readers[key] = status
 
         def remove() -> None:
-            with self._lock:
-                self._readers = tuple(each for each in self._readers if each is not status)
+            self._readers.pop(key, None)
 
         return remove
 
     def statuses(self) -> tuple[ClockStatus, ...]:
         """Return the status of each reader, the oldest first, without waiting for a source."""
-        return tuple(status() for status in self._readers)
+        return tuple(status() for status in self._readers.copy().values())

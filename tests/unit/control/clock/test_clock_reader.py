@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -162,6 +163,20 @@ def test_a_hanging_read_delays_nothing(controller: VoteController, hang: Callabl
         assert (session.state.value, seen) == ("RAISED", ClockStatus("scripted"))
     controller.close()
     assert (stuck.ended.is_set(), source.calls) == (False, ["open", "read"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_forked_child_leaves_the_source_to_its_parent(bench: Bench) -> None:
+    """In a child nothing is read or closed, and the status has no reader."""
+    source = ScriptedClock(clock_khz=1)
+    with ClockReader(bench.controller, source) as reader:
+        child = os.fork()
+        if child == 0:
+            bench.time.advance_us(10 * SECOND_US)
+            reader.close()
+            os._exit(0 if (source.calls, bench.controller.status().clocks) == (["open", "read"], ()) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert reader.status().reading is not None
 
 
 def test_the_status_file_has_the_reading_only_with_a_reader(bench: Bench, tmp_path: Path) -> None:
