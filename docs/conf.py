@@ -65,7 +65,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|Metric|MeterProvider|TracerProvider)"),
     (r"py:.*", r"(Callable(\[\[\])?|Iterable|Mapping(\[int)?|Sequence|Literal|Self|TracebackType|Any|Place|KeyPath)"),
     (r"py:.*", r"(htppower\.extensions\..*\.)?(JsonText|FileKind|Block|Section|Node|Member|Remark|Provenance)"),
-    (r"py:.*", r"(TraceFile|FleetError|Fleet|FileGaps|Aim|IfThen|Settled)"),
+    (r"py:.*", r"(TraceFile|ClockTrace|FleetError|Fleet|FileGaps|Aim|IfThen|Settled)"),
     (r"py:.*", r"(.*\.)?(AsyncInference|AsyncGenerator|AsyncIterable|Generator|Function|Token)"),
 ]
 

@@ -8,9 +8,10 @@ import attrs
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 import htppower
+from htppower.control.clock.reading import ClockReading
 from htppower.profiles.sustain import Adaptive
 from htppower.subscribers.prometheus import PrometheusMetrics
-from htppower.subscribers.snapshot import controller_samples, session_samples
+from htppower.subscribers.snapshot import CLOCKS, clock_samples, controller_samples, session_samples
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -22,13 +23,37 @@ if TYPE_CHECKING:
     from htppower.control.status.controller_status import ControllerStatus
 
 _OF_A_SESSION = "htppower_session_"
+_OF_A_CLOCK = tuple(f"htppower_{name}_" for name, *_ in CLOCKS)
 
 
-def _families(*, of_sessions: bool) -> str:
+class _Everything:
+    """A source of readings with every value."""
+
+    name = "libqcnpuperf"
+
+    def open(self) -> None:
+        """Do nothing."""
+
+    def read(self, now_ns: int) -> ClockReading:
+        """Return a reading."""
+        return ClockReading(self.name, now_ns, 1_401_000, 43.2, 12.0, 80.0, 2310.0)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _part_of(name: str) -> str:
+    """Return the part of the page that a metric belongs to."""
+    kinds = {_OF_A_SESSION: "session", **dict.fromkeys(_OF_A_CLOCK, "clock")}
+    return next((part for begin, part in kinds.items() if name.startswith(begin)), "all")
+
+
+def _families(part: str) -> str:
     """Return a row for each metric: its name, its type, its labels and its help."""
     registry = CollectorRegistry()
     with htppower.VoteController("simulated", time=VirtualTime(), handle_sigterm=False) as controller:
         controller.session(_learning())
+        htppower.ClockReader(controller, _Everything())
         metrics = PrometheusMetrics(controller, registry)
         labels = _labels(metrics, controller.status())
         families = [(_name(family), family.type, family.documentation) for family in registry.collect()]
@@ -36,7 +61,7 @@ def _families(*, of_sessions: bool) -> str:
     rows = (
         f"| `{name}` | {kind} | {', '.join(f'`{label}`' for label in labels[name])} | {said} |"
         for name, kind, said in families
-        if name.startswith(_OF_A_SESSION) is of_sessions
+        if _part_of(name) == part
     )
     return "\n".join(("| Metric | Type | Labels | What |", "| --- | --- | --- | --- |", *rows))
 
@@ -61,13 +86,14 @@ def _labels(metrics: PrometheusMetrics, status: ControllerStatus) -> dict[str, t
         for each in counted
         if isinstance(each, (Counter, Histogram))
     }
-    samples = (*controller_samples(status), *session_samples(status))
+    samples = (*controller_samples(status), *session_samples(status), *clock_samples(status))
     return {"htppower_state_seconds_total": ("state",), "htppower_calls_saved_total": (), **labels} | {
         each.name: each.labels for each in samples
     }
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "metrics-of-all": lambda: _families(of_sessions=False),
-    "metrics-of-a-session": lambda: _families(of_sessions=True),
+    "metrics-of-all": lambda: _families("all"),
+    "metrics-of-a-session": lambda: _families("session"),
+    "metrics-of-a-clock": lambda: _families("clock"),
 }

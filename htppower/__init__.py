@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from htppower.control.caps.thermal_cap import ThermalCap as ThermalCap
     from htppower.control.claims.holds import Cap as Cap
     from htppower.control.claims.holds import Hold as Hold
+    from htppower.control.clock.energy_meter import EnergyMeter as EnergyMeter
+    from htppower.control.clock.files import ClockFile as ClockFile
+    from htppower.control.clock.files import HwmonPower as HwmonPower
+    from htppower.control.clock.qcnpuperf import Qcnpuperf as Qcnpuperf
+    from htppower.control.clock.reader import ClockReader as ClockReader
     from htppower.control.controller import VoteController as VoteController
     from htppower.control.phases.tickets import Ticket as Ticket
     from htppower.control.session import Session as Session
@@ -51,6 +56,10 @@ _EXPORTS = {
     "htppower.backends.qnn.skels": ("use_wheel_skels",),
     "htppower.control.caps.power_profiles_cap": ("PowerProfilesCap",),
     "htppower.control.caps.thermal_cap": ("ThermalCap",),
+    "htppower.control.clock.energy_meter": ("EnergyMeter",),
+    "htppower.control.clock.files": ("ClockFile", "HwmonPower"),
+    "htppower.control.clock.qcnpuperf": ("Qcnpuperf",),
+    "htppower.control.clock.reader": ("ClockReader",),
     "htppower.control.controller": ("VoteController",),
     "htppower.control.claims.holds": ("Cap", "Hold"),
     "htppower.control.session": ("Session",),

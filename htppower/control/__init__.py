@@ -12,8 +12,8 @@ A phase that needs votes asks the ``engine``, which runs a step of the ``reconci
 ``controller`` is the public face, and ``session`` the face of one session. Rooms (subpackages): ``plans`` (the votes
 that a session should have), ``gate`` (the running phases), ``ledger`` (the votes in force), ``core`` (the engine
 between them), ``phases`` (the blocks that a host uses), ``claims`` (holds and caps), ``learning``, ``recording``,
-``status``, ``caps`` (by temperature or power profile), ``files`` (what is written) and ``time`` (clock, alarms and
-threads).
+``status``, ``caps`` (by temperature or power profile), ``clock`` (the measured clock), ``files`` (what is written) and
+``time`` (clock, alarms and threads).
 
 ``closer`` closes sessions, and ``ending`` the controller. ``termination`` closes controllers when the process ends.
 ``registry`` has the open sessions of a controller, and ``companions`` are the objects that are closed with a

@@ -23,6 +23,7 @@ from htppower.control.arguments import (
 )
 from htppower.control.claims.claims import Claims
 from htppower.control.claims.holds import Cap
+from htppower.control.clock.reading import ClockReaders
 from htppower.control.closer import Closer
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
@@ -131,7 +132,7 @@ class VoteController(Closing):
         self._events = EventBus(self._time)
         self._events.add(log_event, log_wants)
         missing = Missing() if strict else self._engine.missing
-        planner = Planner(self._description.platform, missing, strict=strict)
+        planner = Planner(self._description.platform, missing, strict=strict, hardware=self._description.hardware)
         raises = on_error == "raise"
         calls = NativeCalls(self._backend, self._events, self._time, self._engine.recovery, raises=raises)
         self._home = Home(
@@ -150,6 +151,7 @@ class VoteController(Closing):
         self._settle_soon = self._home.settle_soon
         self._companions = Companions()
         self._status_files = Companions()
+        self._clocks = ClockReaders()
         self._recorder = Recorder(self._registry, self._time)
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
         parts = (self._companions, self._recorder, self._registry.learnt, self._status_files)
@@ -316,6 +318,7 @@ class VoteController(Closing):
             self._registry,
             self._events.lost,
             self._recorder.status(),
+            self._clocks.statuses(),
         )
 
     def serve_status(self, path: str | os.PathLike[str] | None = None) -> StatusFile:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import HtpPowerError, Severity
-from htppower.profiles.fields import CORNER_KEYS, profile_fields, spell, vote_fields
+from htppower.profiles.fields import CORNER_KEYS, CPU_LATENCY, profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_records
 from htppower.profiles.names import own_name
 from htppower.profiles.profile import is_held
@@ -143,6 +143,7 @@ def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
         held: the runtime lowers nothing before the model is released.
     """
     yield from _votes_lost(("votes",), profile.votes, expressed.votes, _NO_VOTE)
+    yield from _cpus_lost(profile)
     wanted, done = profile.relax, expressed.relax
     if wanted is None:
         if done is not None and done.to.votes and not held:
@@ -168,6 +169,11 @@ def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
         instead = getattr(done, at[1])
         if at[1] not in _SIDES and value != getattr(instead, "value", instead):
             yield _lost(at, spell(value), spell(getattr(instead, "value", instead)))
+
+
+def _cpus_lost(profile: Profile) -> Iterator[Lost]:
+    if profile.cpu_latency_us is not None:
+        yield _lost(CPU_LATENCY, spell(profile.cpu_latency_us), "makes no request for the CPUs")
 
 
 def _lost(at: KeyPath, says: str, instead: str) -> Lost:

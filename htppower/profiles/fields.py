@@ -18,16 +18,21 @@ if TYPE_CHECKING:
 
 CORNER_KEYS = ("min", "target", "max")
 UNSET = "unset"
-# Fields of relax that most files omit, with their defaults.
-LEFT_OUT: Mapping[KeyPath, int | None] = MappingProxyType({("relax", "then"): None, ("relax", "raise_ahead_us"): 0})
+CPU_LATENCY: KeyPath = ("cpu_latency_us",)
+# Fields that most files omit, with their defaults.
+LEFT_OUT: Mapping[KeyPath, int | None] = MappingProxyType(
+    {CPU_LATENCY: None, ("relax", "then"): None, ("relax", "raise_ahead_us"): 0}
+)
 
 
 def profile_fields(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the fields of a profile's votes, then the fields of ``relax``; None for an unset field.
+    """Yield the fields of a profile's votes, its limit for the CPUs, and the fields of ``relax``; None if unset.
 
     Fields in ``LEFT_OUT`` are yielded only if they differ from their default.
     """
     yield from vote_fields(profile.votes)
+    if profile.cpu_latency_us is not None:
+        yield CPU_LATENCY, profile.cpu_latency_us
     if profile.relax is None:
         yield ("relax",), None
         return

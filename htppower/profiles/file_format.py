@@ -13,7 +13,7 @@ import attrs
 
 from htppower.errors import Finding, KeyPath
 from htppower.profiles.field_limits import WHAT, WHERE, Refused, choices, field, fields_of, tags, word_of_vendor
-from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering
+from htppower.profiles.profile import LONGEST_CPU_LATENCY_US, LONGEST_RAISE_AHEAD_US, Lowering
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain, is_share, share_ppm
 from htppower.profiles.typed_fields import read_fields
 from htppower.profiles.yaml_words import NUMBER, plain_kind, truth
@@ -158,6 +158,12 @@ class ProfileFields:
     relax: RelaxFields | None = field("what follows after a raise; unset only if the profile has no votes.")
     provenance: ProvenanceFields | None = field(
         "the source of the values, for a record of the votes of another runtime.", optional=True
+    )
+    cpu_latency_us: int | None = field(
+        "the longest time that a CPU may need to wake up while an inference runs, in us; default: no limit.",
+        limits=(0, LONGEST_CPU_LATENCY_US),
+        optional=True,
+        may_be_unset=True,
     )
 
 

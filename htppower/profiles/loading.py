@@ -178,6 +178,7 @@ def examine_profile(
         lineage=file.lineage,
         origins=file.places,
         provenance=_provenance(fields),
+        cpu_latency_us=None if fields is None else fields.cpu_latency_us,
     )
     readable = not (findings or of_relax or file.problems or any(state.problems for state in named.values()))
     problems = _problems(file, [*findings, *of_relax], profile.case(), readable=readable)

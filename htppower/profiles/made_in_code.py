@@ -10,7 +10,15 @@ import attrs
 
 from htppower.errors import Finding
 from htppower.profiles.field_limits import choices
-from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering, PowerState, Relax, Then
+from htppower.profiles.fields import CPU_LATENCY
+from htppower.profiles.profile import (
+    LONGEST_CPU_LATENCY_US,
+    LONGEST_RAISE_AHEAD_US,
+    Lowering,
+    PowerState,
+    Relax,
+    Then,
+)
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, SHARE_LIMITS_PPM, Adaptive
 from htppower.votes.option import Limits
 from htppower.votes.vote_set import LIMITS, VoteSet
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
 _TIME = Limits(0, LONGEST_SUSTAIN_US)
 _AHEAD = Limits(0, LONGEST_RAISE_AHEAD_US)
+_CPU = Limits(0, LONGEST_CPU_LATENCY_US)
 # The goals of a learnt time; exactly one of them is stated.
 _GOALS = {"break_even_us": Limits(1, LONGEST_SUSTAIN_US), "cold_starts_ppm": Limits(*SHARE_LIMITS_PPM)}
 
@@ -35,6 +44,8 @@ def wrong_values(profile: Profile) -> Iterator[Finding]:
     if not isinstance(profile.name, str):
         yield _wrong_type(profile.name, ("profile",), "a text")
     yield from _wrong_votes(profile.votes, ("votes",))
+    if profile.cpu_latency_us is not None:
+        yield from _wrong_number(profile.cpu_latency_us, CPU_LATENCY, _CPU, "a whole number, or None")
     if profile.relax is not None:
         yield from _wrong_relax(profile.relax)
 

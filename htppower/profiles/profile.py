@@ -25,6 +25,8 @@ NO_VOTES = VoteSet()
 
 # One second: votes that are up for longer before they are needed are a sustain time, not a raise ahead.
 LONGEST_RAISE_AHEAD_US = 1_000_000
+# One second: every idle state of a CPU wakes in less, so a larger limit would have no effect.
+LONGEST_CPU_LATENCY_US = 1_000_000
 
 
 def _path(source: str | os.PathLike[str] | None) -> Path | None:
@@ -142,6 +144,8 @@ class Profile:
         lineage: its name, then the names of the profiles that it extends.
         origins: the file of each value, by its keys.
         provenance: the source of the values of a record; None for every other profile.
+        cpu_latency_us: the longest time that a CPU may need to wake up while an inference runs, in us; None for no
+            limit.
     """
 
     name: str
@@ -152,6 +156,7 @@ class Profile:
     lineage: tuple[str, ...] = attrs.field()
     origins: dict[KeyPath, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
     provenance: Provenance | None = None
+    cpu_latency_us: int | None = None
 
     @lineage.default
     def _only_itself(self) -> tuple[str, ...]:

@@ -6,18 +6,19 @@ Only values that are read at each collection have a session as an attribute, so 
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from opentelemetry import metrics
 
 from htppower._version import __version__
 from htppower.events import ColdStart, LinkChanged, LinkState
-from htppower.subscribers.snapshot import encodable
+from htppower.subscribers.snapshot import CLOCKS, encodable, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
+    from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observation
 
     from htppower.control.controller import VoteController
     from htppower.control.status.controller_status import ControllerStatus, SessionStatus
@@ -65,6 +66,7 @@ def measure(
     meter.create_observable_gauge(
         "htppower.link", [observe_link], description="1 for the state of the link to the DSP, 0 for the others."
     )
+    _measure_clocks(meter, read)
     losses = meter.create_counter("htppower.link.losses", unit="{loss}", description="Losses of the link to the DSP.")
 
     def note(event: Event) -> None:
@@ -74,6 +76,19 @@ def measure(
             losses.add(1, {"htppower.link.state": str(event.dest)})
 
     return note, read.clear
+
+
+def _measure_clocks(meter: Meter, read: list[VoteController]) -> None:
+    def observe(field: str, factor: float, _options: CallbackOptions) -> Iterator[Observation]:
+        for each in read:
+            status = each.status()
+            for (source,), value in measured(status, field, factor).items():
+                attributes: dict[str, str | int] = {"htppower.controller": status.number}
+                yield metrics.Observation(value, {**attributes, "htppower.source": encodable(source)})
+
+    for name, _, unit, description, field, factor in CLOCKS:
+        callback = functools.partial(observe, field, factor)
+        meter.create_observable_gauge(f"htppower.{name}", [callback], unit=unit, description=description)
 
 
 def _link(status: ControllerStatus) -> Iterator[Observation]:

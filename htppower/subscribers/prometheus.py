@@ -37,7 +37,14 @@ from htppower.events import (
     Transition,
     Trigger,
 )
-from htppower.subscribers.snapshot import Sample, controller_samples, encodable, session_samples, state_seconds
+from htppower.subscribers.snapshot import (
+    Sample,
+    clock_samples,
+    controller_samples,
+    encodable,
+    session_samples,
+    state_seconds,
+)
 from htppower.votes.native_codes import code_name
 
 try:
@@ -136,6 +143,8 @@ class PrometheusMetrics:
         status = self._controller.status()
         yield from self._counted.collect()
         yield from map(_family, self._of_controller(sums, status))
+        # Multi-process mode has none of these, since every worker measures the same clock.
+        yield from map(_family, clock_samples(status))
         if self._per_session:
             # A metric without a value, such as the sustain time if no session learns one, is left out with its help
             # text.

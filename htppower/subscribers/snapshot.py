@@ -45,6 +45,17 @@ _LEARNT: tuple[tuple[str, str, Callable[[LearntSustain], float]], ...] = (
 )
 
 
+# These metrics exist only while a reader has a reading: name, unit of the name, the same for OpenTelemetry, meaning,
+# field of the reading, and its factor.
+CLOCKS = (
+    ("clock", "hertz", "Hz", "The measured clock of the Q6 core.", "clock_khz", 1000),
+    ("q6_use", "ratio", "1", "The measured use of the Q6 core, 0 to 1.", "q6_use_percent", 0.01),
+    ("hvx_use", "ratio", "1", "The measured use of HVX, 0 to 1.", "hvx_use_percent", 0.01),
+    ("hmx_use", "ratio", "1", "The measured use of HMX, 0 to 1.", "hmx_use_percent", 0.01),
+    ("power", "watts", "W", "The measured power of the rail of the source.", "power_mw", 0.001),
+)
+
+
 @attrs.frozen
 class Sample:
     """A metric with its values.
@@ -98,6 +109,20 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
         ("events_lost_total", "Events that were lost because subscribers were too slow.", status.events_lost),
     ):
         yield Sample(f"htppower_{name}", meaning, (), {(): float(value)})
+
+
+def measured(status: ControllerStatus, field: str, factor: float) -> dict[tuple[str, ...], float]:
+    """Return a measured value in its base unit, by source, from the readers that have it."""
+    values = {clock.source: getattr(clock.reading, field, None) for clock in status.clocks}
+    return {(source,): value * factor for source, value in values.items() if value is not None}
+
+
+def clock_samples(status: ControllerStatus) -> Iterator[Sample]:
+    """Yield the measured clocks and powers, each only while a source has it."""
+    for name, unit, _, meaning, field, factor in CLOCKS:
+        values = measured(status, field, factor)
+        if values:
+            yield Sample(f"htppower_{name}_{unit}", meaning, ("source",), values)
 
 
 def state_seconds(ended_us: Counter[State], status: ControllerStatus) -> Sample:

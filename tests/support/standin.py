@@ -29,17 +29,20 @@ ALWAYS = 10**6
 _CORE_TARGET, _CORE_SET = 14, 12
 
 
-def compile_standin(folder: Path, *flags: str) -> Path:
-    """Compile it. Without a compiler skip the test, or fail it with HTPPOWER_VENDOR=required."""
+def compile_standin(folder: Path, *flags: str, source: Path = SOURCE, library: str = LIBRARY) -> Path:
+    """Compile a stand-in, by default of the vendor's library.
+
+    Without a compiler skip the test, or fail it with HTPPOWER_VENDOR=required.
+    """
     compiler = shutil.which("cc")
     if compiler is None or os.name == "nt":
         reason = "no C compiler (cc) for the stand-in library"
         if os.environ.get("HTPPOWER_VENDOR") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    path = folder / LIBRARY
+    path = folder / library
     warnings = ("-Wall", "-Wextra", "-Werror")
-    command = [compiler, "-shared", "-fPIC", "-O1", *warnings, *flags, str(SOURCE), "-o", str(path), "-lpthread"]
+    command = [compiler, "-shared", "-fPIC", "-O1", *warnings, *flags, str(source), "-o", str(path), "-lpthread"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return path

@@ -255,9 +255,22 @@ CONTROL_MAY_IMPORT = {
     "core": {"gate", "ledger", "plans", "learning", "time", "event_bus", "registry"},
     "claims": {"core", "plans", "time"},
     "phases": {"core", "gate", "time"},
-    "recording": {"core", "plans", "gate", "learning", "time", "files"},
-    "status": {"core", "gate", "ledger", "plans", "learning", "phases", "recording", "time", "files", "event_bus"},
+    "recording": {"clock", "core", "plans", "gate", "learning", "time", "files"},
+    "status": {
+        "clock",
+        "core",
+        "gate",
+        "ledger",
+        "plans",
+        "learning",
+        "phases",
+        "recording",
+        "time",
+        "files",
+        "event_bus",
+    },
     "caps": {"core", "claims", "time", "controller"},
+    "clock": {"time", "controller"},
 }
 # All rooms but the core may import these too; the core may import only the check for its own callers.
 SHARED_IN_CONTROL = {"arguments", "companions", "context_manager", "own_work", "registry"}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.gate.cold_starts import NO_COLD_STARTS
+from htppower.control.gate.cpu_latency import CpuLatency
 from htppower.control.gate.sustain_timer import SustainTimer
 from htppower.control.gate.tokens import Token, Tokens, Use
 from htppower.control.learning.learning import Learning
@@ -52,6 +53,8 @@ class Gate:
         plan: the votes that the session sends, and when.
         sustain: when its votes come down, and the alarm for this.
         learning: what the session learns and predicts; None for most sessions.
+        cpu: its limit on the wake-up latency of the CPUs; None for most sessions. A session that has it also has
+            ``learning``, so that other sessions need no further check.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
     """
@@ -62,6 +65,7 @@ class Gate:
         "_settle_soon",
         "closing",
         "cold_starts",
+        "cpu",
         "inits",
         "learning",
         "lock",
@@ -92,6 +96,7 @@ class Gate:
         self.cold_starts = NO_COLD_STARTS
         self.sustain = SustainTimer(session, time)
         self.learning: Learning | None = None
+        self.cpu: CpuLatency | None = None
         self._set_plan(plan)
         self.open = False
         self.closing = False
@@ -150,6 +155,8 @@ class Gate:
         """Return how the session is used now."""
         with self.lock:
             busy = self.tokens.busy()
+            # For an inference that did not begin, or whose end was interrupted by an exception.
+            self.release_cpu()
             if busy and not self.closing:
                 # The votes stay up, whatever the deadline is.
                 return Use(closing=False, busy=True, deadline_us=0)
@@ -179,6 +186,10 @@ class Gate:
             self._learn()
         us = None if self.learning is None else self.learning.gaps.learners.time_out_us
         self.sustain.set_time(first_us(plan.after_inference_us) if us is None else us, deadline_us)
+        if plan.cpu_latency_us is not None and self.cpu is None:
+            self.cpu = CpuLatency()
+        if self.cpu is not None:
+            self.cpu.use(plan.cpu_latency_us, running=self.tokens.in_flight > 0)
 
     def _learn(self) -> Learning:
         """Return the learning of the session, made if needed; from now on its inferences are timed."""
@@ -205,6 +216,18 @@ class Gate:
             if self.learning is not None:
                 self.learning.break_gap()
             return self.tokens.prepare(phase)
+
+    def hold_cpu(self, cpu: CpuLatency) -> None:
+        """Request the limit on the latency of the CPUs, for an inference that has its token."""
+        with self.lock:
+            # If this thread took its token before another took the request back, it requests it again here.
+            if self.tokens.in_flight and not self.closing:
+                cpu.hold()
+
+    def release_cpu(self) -> None:
+        """Take the request for the CPUs back, unless an inference runs; the lock is held."""
+        if self.cpu is not None and not self.tokens.in_flight:
+            self.cpu.release()
 
     def drop(self, token: Token) -> None:
         """Forget the token of an inference that does not begin. It is not used again.
@@ -239,6 +262,7 @@ class Gate:
         if learning is not None and learning.gaps.end(token, self.sustain.ended_ns, waited, idle):
             learning.begin_gap()
         tokens.idle.append(token)
+        self.release_cpu()
 
     def end_preparation(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT."""
@@ -315,6 +339,8 @@ class Gate:
             self.closing = True
             self.open = False
             self.sustain.disarm()
+            if self.cpu is not None:
+                self.cpu.release()
             if self.learning is not None:
                 self.learning.close()
 
@@ -327,6 +353,9 @@ class Gate:
         self.open = True
         self.sustain.disown()
         self.learning = None
+        if self.cpu is not None:
+            # The request would last as long as the child has the descriptor open.
+            self.cpu.release()
 
     def relax_further(self) -> bool:
         """Return whether lowered votes relax to the second power state now; if they do so later, arm an alarm."""
@@ -367,6 +396,7 @@ class Gate:
             if lost:
                 self.unsaved += lost
                 self.sustain.end_inference()
+                self.release_cpu()
                 if self.learning is not None:
                     self.learning.miss(lost)
             ended = self.tokens.end_lost_preparations(self._end_preparation)

@@ -52,6 +52,8 @@ class AsyncInference:
             if gate.learning is not None:
                 token.begun_ns = gate.time.now_ns()
                 token.within = gate.tokens.preparing
+                if gate.cpu is not None:
+                    gate.hold_cpu(gate.cpu)
             if not gate.open:
                 await self._settled(Cause.INFERENCE_BEGAN, waits=phases.waits(token))
         except BaseException as error:

@@ -129,6 +129,8 @@ class Inference:
             if gate.learning is not None:
                 token.begun_ns = gate.time.now_ns()
                 token.within = gate.tokens.preparing
+                if gate.cpu is not None:
+                    gate.hold_cpu(gate.cpu)
             if gate.open:
                 return
             self._phases.settle(Cause.INFERENCE_BEGAN, waits=self._phases.waits(token))
@@ -176,6 +178,8 @@ class Inference:
                     ):
                         learning.begin_gap()
                     idle.append(token)
+                    if learning is not None:
+                        gate.release_cpu()
                     if not last or sustain.covered:
                         return
                 must_lower = gate.must_lower()

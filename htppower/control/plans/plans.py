@@ -38,8 +38,8 @@ class Plan:
         profile: the profile.
         raised: its votes, without those that the platform lacks; empty if the profile has none.
         casts: whether ``raised`` has votes. It is read often, and quicker than a test of the vote set.
-        learns: whether the session needs ``Learning``: a time is learnt, votes are raised ahead, or there is a second
-            power state.
+        learns: whether the session needs ``Learning``: a time is learnt, votes are raised ahead, there is a second
+            power state, or a limit for the CPUs is held.
         lowered: the votes of its power state, without those that the platform lacks.
         after_deinit: the votes of the power state after DE-INIT, without those that the platform lacks.
         after_init_us: how long votes stay up after INIT.
@@ -49,6 +49,7 @@ class Plan:
         then: the votes of the second power state, without those that the platform lacks; None if the profile has none.
         then_after_us: how long after the first lowering the votes relax to the second power state, or how this time is
             learnt.
+        cpu_latency_us: the limit on the latency of the CPUs while inferences run; None for none, and without hardware.
         degradations: the votes that are left out.
         missing: the value of ``Missing.changes`` when the plan was made.
     """
@@ -63,6 +64,7 @@ class Plan:
     raise_ahead_us: int
     then: VoteSet | None
     then_after_us: Sustain
+    cpu_latency_us: int | None
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
     casts: bool = attrs.field(init=False, eq=False, repr=False)
@@ -74,7 +76,8 @@ class Plan:
 
     @learns.default
     def _(self) -> bool:
-        return isinstance(self.after_inference_us, Adaptive) or self.raise_ahead_us > 0 or self.then is not None
+        learnt = isinstance(self.after_inference_us, Adaptive)
+        return learnt or self.raise_ahead_us > 0 or self.then is not None or self.cpu_latency_us is not None
 
     def relaxed(self, *, after_deinit: bool) -> VoteSet:
         """Return the votes of a lowering; ``after_deinit``: whether the phase that ended last was a DE-INIT."""
@@ -121,12 +124,14 @@ class Planner:
         platform: the platform; None if it is not known.
         missing: the options that the platform lacks, as far as calls have shown.
         strict: whether a profile with a vote that the platform lacks is an error.
+        hardware: whether votes reach hardware; if not, no limit for the CPUs is held either.
     """
 
-    def __init__(self, platform: Platform | None, missing: Missing, *, strict: bool) -> None:
+    def __init__(self, platform: Platform | None, missing: Missing, *, strict: bool, hardware: bool = False) -> None:
         self.platform = platform
         self.missing = missing
         self._strict = strict
+        self._hardware = hardware
         self._plans: dict[tuple[Profile, int], Plan] = {}
 
     def plan(self, profile: Profile) -> Plan:
@@ -148,7 +153,7 @@ class Planner:
                 self._plans.clear()
             _refuse_values(profile)
             _refuse(profile, self.platform)
-            made = _plan(profile, self.platform, self.missing)
+            made = _plan(profile, self.platform, self.missing, self._hardware)
             if self._strict and made.degradations:
                 raise RuleBreach(
                     profile.problem(
@@ -160,7 +165,7 @@ class Planner:
         return made
 
 
-def _plan(profile: Profile, platform: Platform | None, absent: Missing) -> Plan:
+def _plan(profile: Profile, platform: Platform | None, absent: Missing, hardware: bool) -> Plan:
     relax, missing = profile.relax, absent.options
     lowered, after_deinit = (NO_VOTES,) * 2 if relax is None else (relax.to.votes, relax.after_deinit_to.votes)
     then = None if relax is None else relax.then
@@ -186,6 +191,7 @@ def _plan(profile: Profile, platform: Platform | None, absent: Missing) -> Plan:
         0 if relax is None else relax.raise_ahead_us,
         None if then is None else _available(then.to.votes, platform, missing),
         0 if then is None else then.after_us,
+        profile.cpu_latency_us if hardware else None,
         tuple(found.values()),
         absent.changes,
     )

@@ -13,12 +13,14 @@ from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_timeout, checked_whole
 from htppower.control.context_manager import Closing
 from htppower.control.files.background_work import BackgroundWork
-from htppower.control.recording.trace_files import LOST, TraceFiles, header, lines
+from htppower.control.recording.trace_files import CLOCK, LOST, TraceFiles, clock_line, header, lines
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
     from pathlib import Path
 
+    from htppower.control.clock.reading import ClockReading
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.plans import Plan
     from htppower.control.recording.trace_files import Ended
@@ -71,6 +73,7 @@ class Recording(Closing):
         # Protects the queue, since several sessions add to it at the same time. It is held only for moments.
         self._lock = whole_lock()
         self._queue: deque[Ended] = deque()
+        self._clocks: deque[str] = deque(maxlen=most_pending)
         self._dropped = 0
         self._asked = False
         # Held while the file is written.
@@ -134,6 +137,12 @@ class Recording(Closing):
                 self._ask_soon()
                 self._asked = True
 
+    def _add_clock(self, reading: ClockReading, voted: int | None) -> None:
+        """Write a reading of the clock with the next inferences, or a second later."""
+        with self._lock:
+            self._clocks.append(clock_line(reading, voted))
+        self._background.ask()
+
     def _status(self) -> RecordingStatus:
         pending = len(self._queue) + len(self._lines)
         return RecordingStatus(str(self.path), self._written, pending, self._lost, self._error)
@@ -161,13 +170,16 @@ class Recording(Closing):
         with self._lock:
             queue, self._queue = self._queue, deque()
             dropped, self._dropped, self._asked = self._dropped, 0, False
+            clocks = list(self._clocks)
+            self._clocks.clear()
         self._lines, lost = lines(queue, dropped)
+        self._lines += clocks
         self._lost += lost
 
     def _write_lines(self) -> None:
         while self._lines:
             count = self._files.append(self._lines)
-            self._written += sum(not line.startswith(LOST) for line in self._lines[:count])
+            self._written += sum(not line.startswith((LOST, CLOCK)) for line in self._lines[:count])
             del self._lines[:count]
 
     def _finish(self) -> None:
@@ -219,6 +231,12 @@ class Recorder:
         """Return the status of the recording, without waiting for the disk; None without a recording."""
         recording = self._recording
         return None if recording is None or recording.closed else recording._status()  # noqa: SLF001 - not for users
+
+    def note_clock(self, reading: ClockReading, voted: Callable[[], int | None]) -> None:
+        """Record a reading of the clock, with the voted corner at that time; do nothing without a recording."""
+        recording = self._recording
+        if recording is not None and not recording.closed:
+            recording._add_clock(reading, voted())  # noqa: SLF001 - not for users
 
     def flush(self) -> None:
         """Write the inferences that have ended, and wait for the disk as long as ``close`` does."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from io import FileIO
 
+    from htppower.control.clock.reading import ClockReading
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.plans import Plan
 
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
 Ended: TypeAlias = "tuple[tuple[SessionRecord, Plan], int, int, bool]"
 
 # Every recording begins with the first text, and no other trace does. A line that reports lost inferences begins with
-# the second.
+# the second, and a line with a reading of the clock with the third.
 _MARK = b'[\n{"name":"htppower","ph":"M",'
 LOST = '{"name":"lost",'
+CLOCK = '{"name":"clock",'
 _VERSION = 1
+_MEASURED = ("clock_khz", "q6_use_percent", "hvx_use_percent", "hmx_use_percent", "power_mw")
 _MOST_LINES_AT_ONCE = 1000
 
 
@@ -66,6 +69,14 @@ def lines(ended: Iterable[Ended], dropped: int) -> tuple[list[str], int]:
             begin, end = parts.get(id(label)) or parts.setdefault(id(label), _parts(pid, *label))
             made.append(f'{begin}{begun_us},"dur":{ended_us - begun_us}{end}{"true" if cold else "false"}}}}},\n')
     return made, lost
+
+
+def clock_line(reading: ClockReading, voted: int | None) -> str:
+    """Return the line of a reading: a counter, with the values that the source has, and the voted core corner."""
+    values = {"voted_corner": voted, **{name: getattr(reading, name) for name in _MEASURED}}
+    args = json.dumps({name: value for name, value in values.items() if value is not None}, separators=(",", ":"))
+    begin = f'{CLOCK}"ph":"C","pid":{os.getpid()},"tid":0,"ts":{reading.when_ns // 1000}'
+    return f'{begin},"id":{json.dumps(reading.source)},"args":{args}}},\n'
 
 
 def _parts(pid: int, session: SessionRecord, plan: Plan) -> tuple[str, str]:

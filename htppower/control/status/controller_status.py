@@ -8,8 +8,10 @@ from typing import NamedTuple
 import attrs
 
 from htppower.backends.base import Description
+from htppower.control.clock.reading import ClockStatus
 from htppower.control.core.session_record import LastCall, LastError
 from htppower.control.gate.cold_starts import ColdStarts
+from htppower.control.gate.cpu_latency import CpuLatencyStatus
 from htppower.control.plans.precedence import Claim
 from htppower.control.recording.recorder import RecordingStatus
 from htppower.control.status.cores import CoreStatus
@@ -92,6 +94,8 @@ class SessionStatus(NamedTuple):
             ``raised_us`` is how long votes stayed in the first power state, and ``cold_starts`` counts the waits for a
             raise from the second.
         closing: whether it is being closed, and its close waits for a call that has not returned.
+        cpu_latency: its limit on the wake-up latency of the CPUs; None if no profile of it had one, and without
+            hardware.
     """
 
     number: int
@@ -122,6 +126,7 @@ class SessionStatus(NamedTuple):
     learnt: LearntSustain | None
     learnt_further: LearntSustain | None = None
     closing: bool = False
+    cpu_latency: CpuLatencyStatus | None = None
 
 
 @attrs.frozen
@@ -160,6 +165,7 @@ class ControllerStatus:
         inferences: how many inferences have begun, on all sessions that were ever open.
         link: the state of the link to the DSP; WELL if calls work.
         process: the process-wide settings known to be in force, as votes.
+        clocks: the measured clocks and powers, one for each reader; empty without a reader.
     """
 
     time_us: int
@@ -177,3 +183,4 @@ class ControllerStatus:
     inferences: int
     link: LinkState
     process: VoteSet
+    clocks: tuple[ClockStatus, ...] = ()

@@ -11,6 +11,7 @@ import attrs
 
 from htppower._version import __version__
 from htppower.backends.base import Description
+from htppower.control.clock.reading import ClockReading, ClockStatus
 from htppower.control.core.session_record import LastCall, LastError
 from htppower.control.gate.cold_starts import WAIT_BOUNDS_US, ColdStarts
 from htppower.control.plans.precedence import Claim
@@ -131,7 +132,7 @@ _FORMS.define(
 )
 _FORMS.define(
     SessionStatus,
-    later=("inferences", "cold_starts", "learnt", "learnt_further", "closing"),
+    later=("inferences", "cold_starts", "learnt", "learnt_further", "closing", "cpu_latency"),
     **{**_hints(SessionStatus), "decided_by": _Deciding | None, "votes": Shown(tuple[_Votes, ...], _votes)},
 )
 _FORMS.define(
@@ -147,9 +148,14 @@ _FORMS.define(
     decided_by=dict[Literal["core", "bus", "hmx", "sleep_latency_us"], tuple[int, ...]],
     unknown=tuple[int, ...],
 )
+_FORMS.define(
+    ClockReading,
+    time_us=Shown(int, lambda reading: reading.when_ns // 1000, "when it was read."),
+    **_hints(ClockReading, "source", "when_ns"),
+)
 STATUS = _FORMS.define(
     ControllerStatus,
-    later=("calls_under_way", "inferences", "link", "wait_bounds_us"),
+    later=("calls_under_way", "inferences", "link", "wait_bounds_us", "clocks"),
     format=Shown(int, lambda _: FORMAT, f"{FORMAT}; a greater number is a form that this page does not describe."),
     kind=Shown(str, lambda _: KIND, f"`{KIND}`."),
     htppower=Shown(str, lambda _: __version__, "the version that wrote it."),
@@ -162,9 +168,13 @@ STATUS = _FORMS.define(
         "when the process was started, in the kernel's ticks since boot; null off Linux.",
     ),
     place=Shown(str | None, lambda _: place(), "the boot and the pid namespace of the pid; null off Linux."),
-    **_hints(ControllerStatus, "process"),
+    **_hints(ControllerStatus, "process", "clocks"),
     wait_bounds_us=Shown(
         tuple[int, ...], lambda _: WAIT_BOUNDS_US, "the bounds of `sessions[].cold_starts.by_bound[]`."
+    ),
+    clocks=Shown(
+        tuple[ClockStatus, ...],
+        says="the measured clocks and powers, one for each reader; the field is missing without a reader.",
     ),
 )
 
@@ -174,7 +184,13 @@ def status_document(status: ControllerStatus, *, closed: bool) -> dict[str, Any]
 
     ``closed``: it is the last status of the controller.
     """
-    return {**STATUS.write(status), "closed": closed}
+    document = {**STATUS.write(status), "closed": closed}
+    if not status.clocks:
+        del document["clocks"]
+    for session in document["sessions"]:
+        if session["cpu_latency"] is None:
+            del session["cpu_latency"]
+    return document
 
 
 def problem(document: object) -> str | None:
@@ -194,5 +210,5 @@ def may_change(document: dict[str, Any]) -> bool:
     if recording is not None and (recording["pending"] or recording["error"] is not None):
         return True
     up = any(session["state"] == State.RAISED or session["in_flight"] for session in document["sessions"])
-    # Files of earlier versions have no ``calls_under_way``.
-    return up or bool(document.get("calls_under_way"))
+    # Files of earlier versions have no ``calls_under_way``, and files without a reader no ``clocks``.
+    return up or bool(document.get("calls_under_way") or document.get("clocks"))

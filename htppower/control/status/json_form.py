@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Every clock, count and id is smaller than this.
 _LIMIT = 1 << 63
-_WORDS = {str: "text", int: "number", bool: "truth value"}
+_WORDS = {str: "text", int: "number", float: "number", bool: "truth value"}
 
 
 @attrs.frozen
@@ -92,7 +92,9 @@ class Forms:
 
 def _leaf(kind: type) -> Form:
     def wrong(found: Any, at: str) -> str | None:
-        right = type(found) is kind and (not isinstance(found, int) or abs(found) < _LIMIT)
+        # Other writers of JSON write a whole float without a point.
+        fits = type(found) is kind or (kind is float and type(found) is int)
+        right = fits and (not isinstance(found, (int, float)) or abs(found) < _LIMIT)
         return None if right else f"{at} is not a {_WORDS[kind]}"
 
     # The text of an enum member is its value.

@@ -18,6 +18,7 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
+    from htppower.control.clock.reading import ClockStatus
     from htppower.control.core.engine import Engine
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.gate.gate import Gate
@@ -40,6 +41,7 @@ def controller_status(
     registry: Registry,
     events_lost: int,
     recording: RecordingStatus | None,
+    clocks: tuple[ClockStatus, ...] = (),
 ) -> ControllerStatus:
     """Return the snapshot.
 
@@ -71,6 +73,7 @@ def controller_status(
         inferences=inferences,
         link=engine.recovery.link.state,
         process=process,
+        clocks=clocks,
     )
 
 
@@ -132,6 +135,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         None if learning is None else _learnt(gate, learning.gaps.learners),
         None if learning is None else _learnt(gate, learning.second.learners),
         gate.closing,
+        None if gate.cpu is None else gate.cpu.status(),
     )
 
 

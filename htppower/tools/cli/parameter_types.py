@@ -1,14 +1,18 @@
-"""The types of some parameters: whole numbers, times, and folders for files that are written."""
+"""The types of some parameters: whole numbers, times, sources of the clock, and folders for files that are written."""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from htppower.tools.report.words import duration, parse_duration
+
+if TYPE_CHECKING:
+    from htppower.control.clock.reading import ClockSource
 
 _LONGEST_US = 3_600_000_000
 
@@ -99,3 +103,22 @@ class Duration(click.ParamType):  # type: ignore[type-arg] # generic in newer ve
                 f"{value!r} is not in the range {duration(self._least_us)} to {duration(self._most_us)}", param, ctx
             )
         return time_us
+
+
+class ClockSourceType(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A source of the measured clock, such as ``qcnpuperf`` or ``file:/dev/shm/qcnpuperf``."""
+
+    name = "SOURCE"
+
+    def convert(
+        self, value: str | ClockSource, param: click.Parameter | None, ctx: click.Context | None
+    ) -> ClockSource:
+        """Return the source."""
+        from htppower.control.clock.named import named_source  # noqa: PLC0415 - it loads ctypes, and few commands need it
+
+        if not isinstance(value, str):
+            return value
+        try:
+            return named_source(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

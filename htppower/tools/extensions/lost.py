@@ -9,7 +9,7 @@ import attrs
 
 from htppower.errors import Severity
 from htppower.profiles.expressed import Lost
-from htppower.profiles.fields import spell
+from htppower.profiles.fields import CPU_LATENCY, spell
 from htppower.profiles.profile import Lowering, power_states, with_states
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, first_us
 from htppower.rules.platforms import ARCHITECTURES, Platform
@@ -62,6 +62,8 @@ def lost_fields(profile: Profile) -> tuple[Lost, ...]:
             found += [_note(("votes",), asks, "nothing is voted"), _note(("relax",), asks, "nothing is lowered")]
         elif relax.after_inference_us or relax.after_init_us or relax.lowering is Lowering.BACKGROUND:
             found.append(_note(("relax",), "when the votes are lowered", "they are sent once, and stay"))
+    if profile.cpu_latency_us is not None:
+        found.append(Lost(CPU_LATENCY, f"{profile.cpu_latency_us} us", "the voter makes no request for the CPUs"))
     return tuple(dict.fromkeys(found))
 
 

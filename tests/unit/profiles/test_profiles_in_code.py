@@ -92,6 +92,8 @@ WRONG = [
     (with_relax(to="relaxed"), "TYPE-1: to is 'relaxed'"),
     (with_relax(lowering="background"), "TYPE-1: lowering is 'background'"),
     (attrs.evolve(BURST, relax="relaxed"), "TYPE-1: relax is 'relaxed'"),  # type: ignore[arg-type] # as below
+    (attrs.evolve(BURST, cpu_latency_us=-1), "VALUE-1: cpu_latency_us is -1"),
+    (attrs.evolve(BURST, cpu_latency_us=4.5), "TYPE-1: cpu_latency_us is 4.5"),  # type: ignore[arg-type] # as below
     (attrs.evolve(BURST, name=5), "TYPE-1: profile is 5"),  # type: ignore[arg-type] # as below
     (attrs.evolve(BURST, votes=None), "TYPE-1: votes is None"),  # type: ignore[arg-type] # that is what is tested
 ]

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 from support.checkout import ROOT
+from support.clocks import ScriptedClock
 from support.inside import label_names
 from support.learning import learning
 
+from htppower import ClockReader
 from htppower.subscribers import opentelemetry, opentelemetry_metrics
 from htppower.subscribers.prometheus import PrometheusMetrics
-from htppower.subscribers.snapshot import controller_samples, session_samples
+from htppower.subscribers.snapshot import CLOCKS, clock_samples, controller_samples, session_samples
 
 if TYPE_CHECKING:
     from support.bench import Bench
@@ -31,12 +33,14 @@ def test_the_tables_have_every_metric_with_type_and_labels(bench: Bench) -> None
     ]
     said = {row[0].strip("`"): (row[1], tuple(re.findall(r"\w+", row[2]))) for row in rows}
     bench.controller.session(learning(break_even_us=100_000))
+    every = ScriptedClock(clock_khz=1, q6_use_percent=1, hvx_use_percent=1, hmx_use_percent=1, power_mw=1)
+    ClockReader(bench.controller, every)
     registry = CollectorRegistry()
     metrics = PrometheusMetrics(bench.controller, registry)
     types = {family.name + ("_total" if family.type == "counter" else ""): family.type for family in registry.collect()}
     labels = label_names(metrics)
     status = bench.controller.status()
-    for sample in (*controller_samples(status), *session_samples(status)):
+    for sample in (*controller_samples(status), *session_samples(status), *clock_samples(status)):
         labels[sample.name] = sample.labels
     assert said == {name: (kind, labels[name]) for name, kind in types.items()}
     metrics.close()
@@ -46,9 +50,8 @@ def test_the_page_names_every_attribute_of_spans() -> None:
     """The page has exactly the attributes that the code sets on a span."""
     files = (opentelemetry.__file__, opentelemetry_metrics.__file__)
     code = "".join(Path(file).read_text(encoding="utf-8") for file in files if file is not None)
-    assert set(re.findall(r'"(htppower\.\w+)"', code)) == set(re.findall(r"`(htppower\.[a-z_]+)`", PAGE)) - {
-        "htppower.subscribers"
-    }
+    in_code = {*re.findall(r'"(htppower\.\w+)"', code), *(f"htppower.{name}" for name, *_ in CLOCKS)}
+    assert in_code == set(re.findall(r"`(htppower\.[a-z0-9_]+)`", PAGE)) - {"htppower.subscribers"}
 
 
 @pytest.mark.parametrize("name", ["alerts.yaml", "dashboard.json"])

@@ -13,7 +13,7 @@ from htppower.tools.cli.forms import FormAndFile, form_of
 from htppower.tools.cli.help import DEVICE, DRY_RUN, OUTPUT, Command, option
 from htppower.tools.cli.options import folders_option, format_option, library_option, refuse_given, refuse_soc_with_arch
 from htppower.tools.cli.outputs import print_document, write_outputs
-from htppower.tools.cli.parameter_types import Duration, WholeNumber
+from htppower.tools.cli.parameter_types import ClockSourceType, Duration, WholeNumber
 from htppower.tools.cli.sdk import of_sdk, sdk_option
 from htppower.tools.cli.terminal import echo
 from htppower.tools.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
@@ -37,7 +37,7 @@ MOST_SIMULATED = 3
 _SEPARATOR = f"{__name__}.separator"
 # The parameters that are only for a dry run, and those that are only for a run on the device.
 _OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form", "outputs")
-_OF_A_LIVE_RUN = ("for_us", "library", "device_id", "core_ids")
+_OF_A_LIVE_RUN = ("for_us", "library", "device_id", "core_ids", "clock")
 
 
 class _WithCommandLine(Command):
@@ -96,6 +96,12 @@ class _WithCommandLine(Command):
     default=(0,),
     group=DEVICE,
     help="Vote on this core; may be repeated.  [default: 0]",
+)
+@option(
+    "--clock",
+    type=ClockSourceType(),
+    group=DEVICE,
+    help="Also measure the clock or the power, for htppower status: by qcnpuperf, file:PATH, hwmon or meter:RAIL.",
 )
 @sdk_option("Use the profile from the vendor's table of this SDK, such as 2.25.")
 @folders_option("Also look for profiles in this folder; may be repeated.")
@@ -170,7 +176,9 @@ def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
     from htppower.tools.cli.terminal import kept_off_stdout  # noqa: PLC0415
 
     seconds = None if options["for_us"] is None else options["for_us"] / 1_000_000
-    holding = Holding(profile, options["device_id"], options["core_ids"], options["command_line"], seconds)
+    holding = Holding(
+        profile, options["device_id"], options["core_ids"], options["command_line"], seconds, options["clock"]
+    )
 
     def open_backend() -> Backend:
         if options["backend"] == "simulated":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.control.clock.reader import ClockReader
 from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected, printable
 from htppower.events import Cause, LinkChanged, LinkState, ReleaseFailed, State, Transition, Trigger
@@ -26,6 +27,7 @@ from htppower.tools.cli.profile.process import (
     start,
     take_signals,
 )
+from htppower.tools.cli.status.wording import values
 from htppower.tools.cli.terminal import echo
 from htppower.tools.report.words import duration
 from htppower.tools.review.link_words import LINK_MEANINGS
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.backends.base import Backend
+    from htppower.control.clock.reading import ClockSource
     from htppower.control.session import Session
     from htppower.events import Event
     from htppower.profiles.profile import Profile
@@ -53,6 +56,7 @@ class Holding:
         device_id, core_ids: the device and the cores.
         command: the command to run under the profile; empty for none.
         seconds: how long; None for as long as the command runs, or until Ctrl-C.
+        clock: where the measured clock is read; None to measure none.
         revote_s: how often the controller's heartbeat votes everything again, since the command may restart the DSP.
     """
 
@@ -61,6 +65,7 @@ class Holding:
     core_ids: tuple[int, ...]
     command: tuple[str, ...]
     seconds: float | None
+    clock: ClockSource | None = None
     revote_s: float = 10
 
 
@@ -127,6 +132,7 @@ class _Wait:
         self._child: Child | None = None
         self._left_s = holding.seconds
         self._served = False
+        self._clock: ClockReader | None = None
 
     def run(self) -> int:
         """Wait until the end, lowered while the process is stopped, and return the exit code."""
@@ -139,6 +145,7 @@ class _Wait:
                     _serve_status(self._controller)
                 ended = self._wait()
             if isinstance(ended, int):
+                self._tell_clock()
                 return ended
             self._stop(ended)
 
@@ -191,12 +198,26 @@ class _Wait:
             if taken is None and self._child is None and self._holding.command:
                 # The command starts only after every signal that has arrived is handled.
                 self._child = start(self._holding.command, self._signals.mask, self._stdout)
+            if self._clock is None and (self._child is not None or not self._holding.command):
+                self._measure()
             if self._child is not None and (code := self._child.exit_code()) is not None:
                 return code
             left_s = _LONGEST_WAIT_S if self._left_s is None else begun_s + self._left_s - time.monotonic()
             if left_s <= 0:
                 return 0
             taken = self._signals.next(min(left_s, _LONGEST_WAIT_S))
+
+    def _measure(self) -> None:
+        """Measure the clock, once the command has started, so that it inherits no descriptor of a source."""
+        if self._holding.clock is not None:
+            self._clock = ClockReader(self._controller, self._holding.clock)
+
+    def _tell_clock(self) -> None:
+        """Print the last reading, or why there is none."""
+        if self._clock is not None:
+            seen = self._clock.status()
+            said = seen.problem if seen.reading is None else values(attrs.asdict(seen.reading))
+            _print_error(f"measured by {seen.source}: {said or 'nothing yet'}")
 
     def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
         """Handle a signal. Return what ends the wait, or None if the wait goes on."""

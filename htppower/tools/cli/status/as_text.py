@@ -15,6 +15,7 @@ from htppower.tools.cli.status.wording import (
     inferences,
     lasted,
     link_lines,
+    measured_lines,
     painted,
     share_up,
     time_in_states,
@@ -50,6 +51,7 @@ def as_text(
         _head(seen),
         *(_session(session, seen, strips or {}, rates or {}) for session in document["sessions"]),
         *(_core(core, owners) for core in document["cores"]),
+        measured_lines(seen),
         _settings(document["settings"], owners),
     ]
     return "\n\n".join("\n".join(_wrapped(block, width)) for block in blocks if block)
@@ -175,6 +177,7 @@ def _session(
         *_calls(session, seen),
         *(("  without", f"{lost['option']}: {lost['rule']}: {lost['message']}") for lost in session["degradations"]),
     ]
+    lines += _cpu_latency(session)
     times = time_in_states(session, seen)
     lines.append(("  states", ", ".join(f"{state} {rough_duration(lasted_us)}" for state, lasted_us in times.items())))
     lines.append(("  share", share_up(session, seen)))
@@ -184,6 +187,14 @@ def _session(
     if rate is not None:
         lines.append(("  rate", _rate(rate)))
     return lines
+
+
+def _cpu_latency(session: dict[str, Any]) -> Iterator[Line]:
+    """Yield the limit on the latency of the CPUs. Most sessions have none."""
+    limit = session.get("cpu_latency")
+    if limit is not None and limit["us"] is not None:
+        held = limit["problem"] or ("held now" if limit["held"] else "held while an inference runs")
+        yield "  cpus", f"wake within {duration(limit['us'])}: {held}"
 
 
 def _rate(rate: Rate) -> str:

@@ -19,6 +19,7 @@ from htppower.tools.cli.status.wording import (
     inferences,
     lasted_in_list,
     link_lines,
+    measured_lines,
     painted,
     profile_in_use,
     share_up,
@@ -148,6 +149,7 @@ def _block(served: Served) -> Iterable[tuple[str, str]]:
         block += _session(session, view)
     if not document["sessions"]:
         block.append(("sessions", "none is open"))
+    block += measured_lines(view)
     only = served.path.name == f"{document['pid']}-1.json"
     return [*block, ("more", f"htppower status {document['pid'] if only else served.path}")]
 

@@ -11,7 +11,7 @@ from htppower.errors import printable
 from htppower.events import State
 from htppower.tools.cli.status.history import now_of
 from htppower.tools.cli.status.served import NONE_SERVED, life, process_name, why
-from htppower.tools.cli.status.wording import lasted, painted, profile_in_use, up, wait
+from htppower.tools.cli.status.wording import lasted, measured_lines, painted, profile_in_use, up, wait
 from htppower.tools.report.layout import NONE, labelled, padded, shown_width, wrapped
 
 if TYPE_CHECKING:
@@ -153,6 +153,9 @@ def _lines(row: Row, columns: list[Column], widths: list[int], histories: Histor
     if row.session is not None:
         state = f"was {row.session['state']}, " if row.view.process is Life.GONE else ""
         parts += [state + profile_in_use(row.session), f"since {why(row.session, row.view)}"]
+    if row.session in (None, row.view.document["sessions"][0]):
+        # A host has one measured clock, whatever the number of its sessions.
+        parts += [said for _, said in measured_lines(row.view)]
     if any(parts):
         yield from wrapped(f"  {'; '.join(filter(None, parts))}", width)
     if row.session is not None:

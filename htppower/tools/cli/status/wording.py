@@ -125,6 +125,27 @@ def clocks(session: dict[str, Any]) -> str:
     return ", ".join(said)
 
 
+def measured_lines(view: Seen) -> list[tuple[str, str]]:
+    """Return a line for each reader of the measured clock. Most hosts have none."""
+    lines = []
+    for clock in view.document.get("clocks", ()):
+        reading, by = clock["reading"], f"by {clock['source']}"
+        if reading is None:
+            lines.append(("measured", f"{clock['problem'] or 'not read yet'}; {by}"))
+        else:
+            lines.append(("measured", f"{values(reading)}; {by}, {lasted(view, reading['time_us'])} ago"))
+    return lines
+
+
+def values(reading: dict[str, Any]) -> str:
+    """Return the measured values of a reading in words."""
+    said = [] if reading["clock_khz"] is None else [f"{reading['clock_khz'] / 1000:.0f} MHz"]
+    uses = ((unit, reading[f"{unit.lower()}_use_percent"]) for unit in ("Q6", "HVX", "HMX"))
+    said += [f"{unit} {use:.0f}% used" for unit, use in uses if use is not None]
+    said += [] if reading["power_mw"] is None else [f"{reading['power_mw']:.0f} mW"]
+    return ", ".join(said) or "no value yet"
+
+
 def painted(line: str) -> str:
     """Return a finished line with its states in colour. The rest of it is made printable when it is shown."""
     return _STATES.sub(lambda found: styled(found[0], _COLOURS[found[0]]), line)

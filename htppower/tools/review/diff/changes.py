@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import shortened
-from htppower.profiles.fields import spell, vote_fields
+from htppower.profiles.fields import CPU_LATENCY, spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
 from htppower.tools.review.diff.causes import ExtensionSource
 from htppower.tools.review.diff.change import Change, Side, change_of, field_name, parts_of
@@ -32,6 +32,9 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
     name = new.value.name
     voted = [Side(each.value.votes, each.file) for each in (old, new)]
     found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
+    limits = old.value.cpu_latency_us, new.value.cpu_latency_us
+    if limits[0] != limits[1]:
+        found.append(change_of(name, INFERENCE, CPU_LATENCY, limits, Effect.CHANGES_LATENCY, (voted[0], voted[1])))
     if not old.states and not new.states:
         return tuple(found)
     # If each side has only one power state, its changes are reported once.

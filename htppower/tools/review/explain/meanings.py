@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.profiles.fields import CPU_LATENCY
 from htppower.tools.review.lint.catalogue import rules_on
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -70,6 +71,11 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
         ("summary",): Meaning("The purpose of the profile, in words; it changes no vote.", _OURS),
         ("votes",): Meaning("The votes; unset sends none, creates no power config id and makes no call.", _PROFILES),
         **dict(_of_votes()),
+        CPU_LATENCY: Meaning(
+            "The longest time that a CPU may need to wake up while an inference runs, in us: a request to Linux by "
+            "/dev/cpu_dma_latency.",
+            _OURS,
+        ),
         ("relax",): Meaning("The votes between the phases; unset only if nothing is voted.", _PROFILES),
         ("relax", "to"): Meaning("The power state that the votes are lowered to between the phases.", _PROFILES),
         ("relax", "after_init_us"): Meaning(

@@ -1,6 +1,6 @@
-"""The meaning of the words below ``relax`` that most profiles leave out, and of the words below those.
+"""The meaning of the words of a profile that most profiles leave out, and of the words below those.
 
-They are about a learnt time, a second power state, and a raise ahead.
+They are about a learnt time, a second power state, a raise ahead, and a limit for the CPUs.
 """
 
 from __future__ import annotations
@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.profiles.field_limits import choices, fields_of
-from htppower.profiles.file_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, RelaxFields, ThenFields
+from htppower.profiles.file_format import (
+    AdaptiveFields,
+    BreakEvenFields,
+    ColdStartsFields,
+    ProfileFields,
+    RelaxFields,
+    ThenFields,
+)
 from htppower.tools.review.explain.meanings import meaning_of
 from htppower.tools.review.explain.subject import Subject
 from htppower.tools.review.lint.catalogue import CATALOGUE, rules_on
@@ -54,6 +61,7 @@ _WORDS: Mapping[str, _Word] = {
     "to": _Word((("relax", "to"), ("relax", "then", "to")), (RelaxFields, ThenFields), _THEN),
     "after_us": _Word((_FURTHER,), (ThenFields,), _THEN),
     "raise_ahead_us": _Word((("relax", "raise_ahead_us"),), (RelaxFields,), "relax: {raise_ahead_us: 5000}"),
+    "cpu_latency_us": _Word((("cpu_latency_us",),), (ProfileFields,), "cpu_latency_us: 44"),
 }
 
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.tools.review.traces.clock_lane import as_json as clock_as_json
 from htppower.tools.review.traces.words import headline
 
 if TYPE_CHECKING:
     from htppower.tools.tuning.traces.describe import SessionDescription, TraceDescription
+    from htppower.tools.tuning.traces.trace import Trace
 
 FORMAT_VERSION = 1
 
 
-def as_json(described: TraceDescription) -> str:
+def as_json(trace: Trace, described: TraceDescription) -> str:
     """Return the report. Keys keep their order from one version to the next. Times are in us, shares from 0 to 1."""
     document = {
         "format_version": FORMAT_VERSION,
@@ -26,6 +28,8 @@ def as_json(described: TraceDescription) -> str:
         "inferences": described.inferences,
         "sessions": [_session(each) for each in described.sessions],
     }
+    if trace.clocks:
+        document["clocks"] = [clock_as_json(each) for each in trace.clocks]
     return json.dumps(document, indent=2)
 
 

@@ -11,6 +11,7 @@ from htppower.tools.report.blocks import Bars, Heading, Pairs, Paragraph, Pictur
 from htppower.tools.report.layout import WIDTH
 from htppower.tools.report.words import percent, time
 from htppower.tools.review.traces.as_json import as_json
+from htppower.tools.review.traces.clock_lane import clock_title, table
 from htppower.tools.review.traces.picture import as_svg
 from htppower.tools.review.traces.words import TIME_OUT_HEADINGS, facts, headline, more_sessions, time_outs, title
 
@@ -32,8 +33,8 @@ def _text(trace: Trace, described: TraceDescription, width: int) -> str:
     return as_text(_blocks(trace, described, "text"), width)
 
 
-def _json(_trace: Trace, described: TraceDescription, _width: int) -> str:
-    return as_json(described)
+def _json(trace: Trace, described: TraceDescription, _width: int) -> str:
+    return as_json(trace, described)
 
 
 def _html(trace: Trace, described: TraceDescription, _width: int) -> str:
@@ -70,6 +71,9 @@ def _blocks(trace: Trace, described: TraceDescription, form: str) -> Iterator[Bl
         if form == "text":
             yield _histogram(session)
         yield Table("The effect of a fixed sustain time", TIME_OUT_HEADINGS, time_outs(session), numbers=True)
+    for clock in trace.clocks:
+        yield Heading(clock_title(clock))
+        yield table(clock)
     if len(described.sessions) > most:
         yield Paragraph(more_sessions(len(described.sessions) - most, "shown"))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from htppower.tools.report.chart import STYLE, Chart, Scale
 from htppower.tools.report.svg import WIDTH, shortened, svg, text
 from htppower.tools.report.words import counted, duration, percent, plural, time
+from htppower.tools.review.traces.clock_lane import LANE_PX, draw_clock
 from htppower.tools.review.traces.words import facts, headline, title
 from htppower.tools.tuning.traces.patterns import begun, burst_spans, busy_shares
 
@@ -78,6 +79,11 @@ def as_svg(trace: Trace, described: TraceDescription, name: str = "trace", *, he
         says = f"inferences that find the votes up, by sustain time: {warm}"
         parts.append(text(_MARGIN, top + _BELOW_PX, says, "faint"))
         top += _SESSION_PX
+    for clock in trace.clocks:
+        # A strip of time begins at 0.
+        lane = draw_clock(clock.since(begin_us), _time_scale(end_us - begin_us), top)
+        parts += lane
+        top += LANE_PX if lane else 0
     left_out = len(described.sessions) - len(drawn)
     if left_out:
         parts.append(text(_MARGIN, top + 14, f"{counted(left_out, 'more session')} not drawn here", "faint"))

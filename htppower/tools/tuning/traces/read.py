@@ -17,6 +17,7 @@ from htppower.tools.tuning.traces.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.tools.tuning.traces.clocks import ClockTrace
     from htppower.tools.tuning.traces.collected import Inferences
     from htppower.tools.tuning.traces.readers.source import Source
 
@@ -67,6 +68,7 @@ def read_trace(
     if unit is not None and unit not in UNITS:
         raise ValueError(f"unknown unit: {unit!r}; use one of {', '.join(UNITS)}")
     folder = None if within is None else os.fspath(within)
+    clocks: tuple[ClockTrace, ...] = ()
     with opened(os.fspath(path), stream, folder, progress) as source:
         kind = format or _recognised(source)
         _require_fitting(source, kind, name, unit)
@@ -76,7 +78,7 @@ def read_trace(
             kind = "chrome"
             found = chrome.read(source, name)
         elif kind == "htppower":
-            found = _read_own(source, folder or str(Path(path).parent), progress, beside=stream is None)
+            found, clocks = _read_own(source, folder or str(Path(path).parent), progress, beside=stream is None)
         else:
             found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
     found = [each for each in found if len(each)]
@@ -87,7 +89,7 @@ def read_trace(
         )
     sessions = tuple(each.session(said) for each, said in zip(found, named_apart(found), strict=True))
     notes = (*source.notes, *(note for each in found for note in each.notes()))
-    return Trace(source.path, kind, sessions, notes)
+    return Trace(source.path, kind, sessions, notes, clocks)
 
 
 def _require_fitting(source: Source, kind: str, name: str | None, unit: str | None) -> None:
@@ -120,8 +122,10 @@ def _recognised(source: Source) -> str:
     return "csv"
 
 
-def _read_own(source: Source, folder: str, progress: Callable[[int], None], *, beside: bool) -> list[Inferences]:
-    """Return the inferences of a recording, including older files of the same run."""
+def _read_own(
+    source: Source, folder: str, progress: Callable[[int], None], *, beside: bool
+) -> tuple[list[Inferences], tuple[ClockTrace, ...]]:
+    """Return the inferences and the clocks of a recording, including older files of the same run."""
     recording = own.Recording(source.room)
     newer = own.run_of(source.head) if beside else None
     with contextlib.ExitStack() as stack:
@@ -142,7 +146,7 @@ def _read_own(source: Source, folder: str, progress: Callable[[int], None], *, b
         source.notes.append(
             f"{len(older)} older {'file of it was' if len(older) == 1 else 'files of it were'} read as well"
         )
-    return recording.finish(source)
+    return recording.finish(source), recording.clocks.traces()
 
 
 def _older_files(path: str) -> list[Path]:

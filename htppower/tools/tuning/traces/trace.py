@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from htppower.tools.tuning.traces.clocks import ClockTrace
+
 
 # A recording with fewer gaps is too short to be cut.
 FEWEST_GAPS = 200
@@ -61,12 +63,14 @@ class Trace:
         format: ``htppower``, ``loadgen``, ``onnxruntime``, ``chrome`` or ``csv``.
         sessions: the inferences, by session.
         notes: what was left out, and why.
+        clocks: the measured clocks, by source; only a recording of htppower has them.
     """
 
     source: str
     format: str
     sessions: tuple[SessionTrace, ...]
     notes: tuple[str, ...] = ()
+    clocks: tuple[ClockTrace, ...] = ()
 
 
 def tuned_and_rest(session: SessionTrace) -> tuple[SessionTrace, SessionTrace | None]:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.bench import BURST_SUSTAIN_US, Bench
+from support.clocks import ScriptedClock
+from support.hardware import SimulatedHardware
 from support.learning import learning
 from support.status_files import read
 
 from docs.control_parts import json_fields
-from htppower import SessionClosed
-from htppower.backends import SimulatedHtp
+from htppower import ClockReader, SessionClosed, load_profile
+from htppower.control.gate import cpu_latency
 from htppower.control.status.document import STATUS, problem
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
@@ -166,15 +168,16 @@ def test_a_failure_is_logged_once_and_tried_again(bench: Bench, path: Path, capl
     assert read(folder / "status.json")["sessions"][0]["calls_sent"] == 17
 
 
-def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
+def test_the_document_has_the_form_that_is_documented(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The document with every part filled has exactly the documented fields, of the documented kinds."""
-    bench = Bench.make(SimulatedHtp(arch=75, platform="qnx"))
+    monkeypatch.setattr(cpu_latency, "PATH", str(path.with_name("missing")))
+    bench = Bench.make(SimulatedHardware(arch=75, platform="qnx"))
     profile = learning("power_saver", break_even_us=100_000)
     assert profile.relax is not None
     then = Then(profile.relax.after_deinit_to, Adaptive(break_even_us=1_000_000))
     failing, held = (
         bench.controller.session(attrs.evolve(profile, relax=attrs.evolve(profile.relax, then=then)), owner="camera"),
-        bench.controller.session("balanced"),
+        bench.controller.session(attrs.evolve(load_profile("balanced"), cpu_latency_us=44)),
     )
     bench.simulated.fail_next(1009)
     with (
@@ -185,10 +188,12 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
     ):
         ticket = held.begin(timeout_us=1_000_000)
         bench.controller.record(path.with_name("trace.json"))
+        reading = ClockReader(bench.controller, ScriptedClock(clock_khz=1_401_000))
         bench.recorder.set_power_config = functools.partial(_served, bench, path)  # type: ignore[method-assign]
         bench.infer(bench.controller.session("power_saver"))
         document = read(path)
         ticket.end()
+    reading.close()
     bench.controller.close()
     assert problem(document) is None
     # The page has no row for each key of a dictionary, such as ``time_in_state_us``.

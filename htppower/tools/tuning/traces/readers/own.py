@@ -13,9 +13,10 @@ import attrs
 import numpy as np
 
 from htppower.tools.report.words import counted
+from htppower.tools.tuning.traces.clocks import Clocks, without_clocks
 from htppower.tools.tuning.traces.collected import LONGEST_US, Inferences, span_us
 from htppower.tools.tuning.traces.readers.chrome_events import events
-from htppower.tools.tuning.traces.readers.own_lines import UsualLines
+from htppower.tools.tuning.traces.readers.own_lines import NO_LINES, UsualLines
 
 if TYPE_CHECKING:
     from htppower.tools.readers.limits import Room
@@ -73,10 +74,15 @@ def _run(event: dict[str, Any]) -> Run:
 
 
 class Recording:
-    """The content of the files of one recording; older files are added first."""
+    """The content of the files of one recording; older files are added first.
+
+    Attributes:
+        clocks: the readings of the measured clock.
+    """
 
     def __init__(self, room: Room) -> None:
         self._room = room
+        self.clocks = Clocks(room)
         self._usual = UsualLines()
         # The run of the file that is being read; -1 before its head.
         self._run = -1
@@ -98,6 +104,8 @@ class Recording:
             elif name == "htppower" and event.get("ph") == "M":
                 _check_version(_told(event), source)
                 self._run = self._run_number(_run(event))
+            elif name == "clock":
+                self.clocks.add(event)
             elif name == "lost":
                 self._lost += _lost(_told(event))
 
@@ -129,9 +137,12 @@ class Recording:
 
     def _take_lines(self, batch: bytes) -> int:
         """Read the inferences of whole lines, and return how many; return 0 if one of the lines has another form."""
-        lines = self._usual.read(batch)
-        if lines is None:
+        rest, clocks = without_clocks(batch)
+        lines = self._usual.read(rest) if rest else NO_LINES
+        if lines is None or clocks is None:
             return 0
+        for event in clocks:
+            self.clocks.add(event)
         for kind, (number, told) in enumerate(lines.different):
             those = np.flatnonzero(lines.kinds == kind)
             found = self._session(str(number), told.get("session"))
@@ -139,7 +150,7 @@ class Recording:
             if isinstance(profile, str):
                 found.used(profile, those.size)
             found.extend(lines.begins_us[those], lines.ends_us[those], cold=_cold(told))
-        return lines.kinds.size
+        return lines.kinds.size + len(clocks)
 
     def finish(self, source: Source) -> list[Inferences]:
         """Return the sessions, in the order of their first ended inferences."""

@@ -55,6 +55,9 @@ class Lines(NamedTuple):
     different: list[tuple[int, dict[str, Any]]]
 
 
+NO_LINES = Lines(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.intp), [])
+
+
 class _Shapes(dict[bytes, int]):
     """The number of each shape of a line.
 
