@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
 
 _Corner = TypeVar("_Corner", VoltageCorner, ExpandedCorner)
 _LIMITS = ("Min", "Target", "Max")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.tools.extensions.clock_blocks import Blocks
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.keys import Section
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.vote_set import VoteSet

@@ -17,14 +17,13 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError
 from htppower.profiles.paths import TEMPLATES, joined
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
-from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.json_parser import NotJson, parse
+from htppower.tools.extensions.json_parser import Kind, NotJson, parse
 
 if TYPE_CHECKING:
     import os
 
     from htppower.errors import KeyPath
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
 
 # {{X}}, ${X}, $X, <X>, @X@, %X%, and ERB's <%= X %>. Each is short and has no bracket of its own inside, so that any
 # text is searched quickly.

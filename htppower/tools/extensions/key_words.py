@@ -16,7 +16,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.key_table import KEYS
 from htppower.tools.extensions.keys import UINT32, Section, Type
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from htppower.errors import KeyPath
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
     from htppower.tools.extensions.keys import Key
 
     Check = Callable[[Node], bool]

@@ -10,7 +10,7 @@ import enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.votes.option import Limits
 
 if TYPE_CHECKING:

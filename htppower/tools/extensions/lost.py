@@ -14,7 +14,7 @@ from htppower.profiles.profile import Lowering, power_states, with_states
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, first_us
 from htppower.rules.platforms import ARCHITECTURES, Platform
 from htppower.rules.socs import SOCS
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.keys import Section
 from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.options import VOTE_OPTIONS

@@ -8,7 +8,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.tools.extensions.extension_file import FileKind, extension_file
 from htppower.tools.extensions.from_profile import device_settings
 from htppower.tools.extensions.json_edits import with_value, without
-from htppower.tools.extensions.json_nodes import Member
+from htppower.tools.extensions.json_parser import Member
 from htppower.tools.extensions.key_table import KEYS
 from htppower.tools.extensions.key_words import read_as
 from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from htppower.errors import Place
     from htppower.tools.extensions.custom_votes import CustomVotes
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
 
 DEFAULT_PROFILE = "high_performance"
 # The power states of an imported profile if no shipped one is equal; they are named after the profile.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from htppower.errors import Finding, shortened
 from htppower.profiles.did_you_mean import nearest
 from htppower.tools.extensions.extension_file import WHOLE_FILE, FileKind, Wrong, inner_blocks
-from htppower.tools.extensions.json_nodes import Kind, Member
+from htppower.tools.extensions.json_parser import Kind, Member
 from htppower.tools.extensions.key_table import KEYS, known
 from htppower.tools.extensions.key_words import leaves, refused_leaves
 from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from htppower.tools.extensions.extension_file import ExtensionFile
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
     from htppower.tools.extensions.json_text import JsonText
     from htppower.tools.extensions.key_words import Leaf
 

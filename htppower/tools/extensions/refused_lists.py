@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.tools.extensions.extension_file import WHOLE_FILE, Wrong
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.key_words import Words, found_in, leaves, named_leaves, words_of
 from htppower.tools.extensions.keys import Section
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
 
 # Clock votes in custom, in both of its forms, and in its items.
 _CUSTOM = words_of(r"cores.*custom(?:(?!custom)[^.\[])*[.\[].*dcvs(Exp)?Control")

@@ -9,7 +9,7 @@ from htppower.errors import shortened
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.rules.soc_names import soc_of
 from htppower.tools.extensions.extension_file import WHOLE_FILE, Wrong
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.key_table import KEYS, known
 from htppower.tools.extensions.key_words import ARCH, is_whole
 from htppower.tools.extensions.keys import UINT32, Section, Type
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
     from htppower.tools.extensions.keys import Key
 
 # Keys that only the second pass checks, which skips null and empty values.

@@ -15,7 +15,7 @@ from htppower.profiles.paths import stem_of
 from htppower.profiles.yaml_text import ProfileFiles, profile_lines, profile_name, state_text
 from htppower.rules.socs import SOCS
 from htppower.tools.extensions.extension_file import FileKind, Remark
-from htppower.tools.extensions.json_nodes import Kind, Member
+from htppower.tools.extensions.json_parser import Kind, Member
 from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.one_core import as_one_core, core_id, cores_by_device, with_strays
 from htppower.tools.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance

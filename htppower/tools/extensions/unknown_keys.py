@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member
+    from htppower.tools.extensions.json_parser import Member
 
 # The top-level key for suppressions: the vendor's parser ignores it.
 OURS = "htppower"

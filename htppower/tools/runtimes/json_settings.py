@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from htppower.tools.extensions.json_nodes import Kind, Member
+from htppower.tools.extensions.json_parser import Kind, Member
 from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, is_of
 from htppower.tools.runtimes.voting_settings import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
     from htppower.tools.extensions.json_text import JsonText
     from htppower.tools.runtimes.statements import Text
 

@@ -12,7 +12,7 @@ import attrs
 import yaml
 
 from htppower.errors import Finding, Place
-from htppower.tools.extensions.json_nodes import Kind, Member, Node
+from htppower.tools.extensions.json_parser import Kind, Member, Node
 from htppower.tools.runtimes.command_lines import FLAGS, SPOKEN
 from htppower.tools.runtimes.json_settings import OPTIONS_OBJECT, of_objects
 from htppower.tools.runtimes.statements import Said, Statement, Text

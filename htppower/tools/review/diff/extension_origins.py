@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.errors import KeyPath
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member
+    from htppower.tools.extensions.json_parser import Member
     from htppower.votes.vote_set import VoteSet
 
 # The origin of the votes in force after a state: its own item, or the item of the nearest state before it.

@@ -10,7 +10,7 @@ from htppower.rules.platforms import Platform
 from htppower.rules.soc_names import by_kernel_number
 from htppower.rules.socs import SOCS
 from htppower.tools.extensions.extension_file import Wrong
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.key_table import DSP_ARCHS, LLM_DECODE
 from htppower.tools.extensions.keys import BESIDE, BLOCKS, Section
 from htppower.tools.extensions.lost import architecture
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
 
 _LLM_FROM = 79
 _DDR = "ddr_perf_mode"

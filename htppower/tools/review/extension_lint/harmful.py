@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.tools.extensions.extension_file import Wrong
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.key_table import GRAPH_STATES
 from htppower.tools.extensions.keys import OLDEST, Section
 from htppower.tools.extensions.one_core import cores_by_device
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
 
 _DEPRECATED = {
     (Section.DEVICE, "soc_id"): "write soc_model",

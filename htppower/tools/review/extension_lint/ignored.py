@@ -12,7 +12,7 @@ from htppower.errors import ProfileError, shortened
 from htppower.profiles.paths import folder_of, joined
 from htppower.tools.extensions.extension_file import FileKind, Wrong, read_extension_file
 from htppower.tools.extensions.inner_files import beside_or_here, other_backend
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import cores_by_device, outvoted
 from htppower.tools.extensions.performance import votes_of_genie
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
 
 _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
 

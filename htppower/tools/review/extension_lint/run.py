@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.errors import Finding, Place, ProfileError
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.tools.extensions.extension_file import WHOLE_FILE, Wrong, extension_file
-from htppower.tools.extensions.json_nodes import Kind, Member, Node
-from htppower.tools.extensions.json_parser import TOO_DEEP
+from htppower.tools.extensions.json_parser import TOO_DEEP, Kind, Member, Node
 from htppower.tools.extensions.json_text import has_statements, is_template, parse_json
 from htppower.tools.extensions.one_core import with_one_core, with_strays
 from htppower.tools.extensions.refusals import refusals, refused, refused_text

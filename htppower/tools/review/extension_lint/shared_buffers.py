@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.tools.extensions.extension_file import Wrong
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.keys import Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import ExtensionFile
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
 
 RAW, MEMHANDLE = "raw", "memhandle"
 _KEYS = ("memType", "mem_type", "input_output_tensor_mem_type", "io_mem_type")
