@@ -11,9 +11,8 @@ import attrs
 from htppower.errors import Finding, ProfileError
 from htppower.tools.extensions.json_parser import Kind, Node
 from htppower.tools.extensions.json_text import JsonText, parse_json, read_json
-from htppower.tools.extensions.key_table import KEYS
 from htppower.tools.extensions.key_words import by_words
-from htppower.tools.extensions.keys import UINT32, Section, Type
+from htppower.tools.extensions.keys import KEYS, UINT32, Section, Type
 
 if TYPE_CHECKING:
     import os

@@ -17,8 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.tools.extensions.json_parser import Kind
-from htppower.tools.extensions.key_table import KEYS
-from htppower.tools.extensions.keys import UINT32, Section, Type
+from htppower.tools.extensions.keys import KEYS, UINT32, Section, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -16,11 +16,11 @@ from htppower.profiles.yaml_text import ProfileFiles, profile_lines, profile_nam
 from htppower.rules.socs import SOCS
 from htppower.tools.extensions.extension_file import FileKind, Remark
 from htppower.tools.extensions.json_parser import Kind, Member
+from htppower.tools.extensions.key_checks import found_by_get, unknown_keys
 from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.one_core import as_one_core, core_id, cores_by_device, with_strays
 from htppower.tools.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
 from htppower.tools.extensions.refusals import refusals
-from htppower.tools.extensions.unknown_keys import found_by_get, unknown_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.did_you_mean import nearest
-from htppower.tools.extensions.key_table import known
+from htppower.tools.extensions.key_checks import OURS
 from htppower.tools.extensions.key_words import read_as
-from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.unknown_keys import OURS
+from htppower.tools.extensions.keys import Section, known
 from htppower.tools.runtimes.json_settings import DIALOG, DIALOGS, GENAI, OPTIONS_OBJECT, POLICY, said_by_json
 
 if TYPE_CHECKING:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.tools.extensions.clock_blocks import EXPANDED_BY_NAME, PLAIN_BY_NAME
-from htppower.tools.extensions.custom_votes import (
+from htppower.tools.extensions.clock_blocks import (
     DEINIT_DONE,
     DEINIT_START,
+    EXPANDED_BY_NAME,
     INFERENCE_DONE,
     INFERENCE_START,
     INIT_DONE,
     INIT_START,
+    PLAIN_BY_NAME,
 )
 from htppower.tools.extensions.keys import BESIDE, BLOCKS, UINT32, Section
 

@@ -11,8 +11,7 @@ from htppower.rules.soc_names import by_kernel_number
 from htppower.rules.socs import SOCS
 from htppower.tools.extensions.extension_file import Wrong
 from htppower.tools.extensions.json_parser import Kind
-from htppower.tools.extensions.key_table import DSP_ARCHS, LLM_DECODE
-from htppower.tools.extensions.keys import BESIDE, BLOCKS, Section
+from htppower.tools.extensions.keys import BESIDE, BLOCKS, DSP_ARCHS, LLM_DECODE, Section
 from htppower.tools.extensions.lost import architecture
 from htppower.tools.extensions.performance import core_performance
 from htppower.votes.options import BY_FIELD

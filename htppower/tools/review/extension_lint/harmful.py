@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from htppower.tools.extensions.extension_file import Wrong
 from htppower.tools.extensions.json_parser import Kind
-from htppower.tools.extensions.key_table import GRAPH_STATES
-from htppower.tools.extensions.keys import OLDEST, Section
+from htppower.tools.extensions.keys import GRAPH_STATES, OLDEST, Section
 from htppower.tools.extensions.one_core import cores_by_device
 from htppower.tools.extensions.performance import core_performance
 from htppower.votes.corners import ExpandedCorner, VoltageCorner

@@ -13,10 +13,10 @@ from htppower.profiles.paths import folder_of, joined
 from htppower.tools.extensions.extension_file import FileKind, Wrong, read_extension_file
 from htppower.tools.extensions.inner_files import beside_or_here, other_backend
 from htppower.tools.extensions.json_parser import Kind
+from htppower.tools.extensions.key_checks import OURS, unknown_key
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import cores_by_device, outvoted
 from htppower.tools.extensions.performance import votes_of_genie
-from htppower.tools.extensions.unknown_keys import OURS, unknown_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

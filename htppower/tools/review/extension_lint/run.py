@@ -15,9 +15,9 @@ from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_
 from htppower.tools.extensions.extension_file import WHOLE_FILE, Wrong, extension_file
 from htppower.tools.extensions.json_parser import TOO_DEEP, Kind, Member, Node
 from htppower.tools.extensions.json_text import has_statements, is_template, parse_json
+from htppower.tools.extensions.key_checks import OURS
 from htppower.tools.extensions.one_core import with_one_core, with_strays
 from htppower.tools.extensions.refusals import refusals, refused, refused_text
-from htppower.tools.extensions.unknown_keys import OURS
 from htppower.tools.review.extension_lint.chips import of_chip
 from htppower.tools.review.extension_lint.harmful import harmful, odd_items, unpolled
 from htppower.tools.review.extension_lint.ignored import ignored, of_several_socs
