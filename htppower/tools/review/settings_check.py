@@ -20,7 +20,7 @@ from htppower.tools.review.extension_lint.run import lint_extension_file
 from htppower.tools.review.file_selection import leads_elsewhere
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.lines import LINE_BREAK, Lines
-from htppower.tools.review.lint.report import LintReport
+from htppower.tools.review.lint.run import LintReport
 from htppower.tools.review.lint.suppressions import Found, apply
 from htppower.tools.runtimes.litert import NUMBERS
 from htppower.tools.runtimes.reading import no_text, said
@@ -30,7 +30,7 @@ from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, Option, Tak
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.tools.review.extension_lint.run import Linted
+    from htppower.tools.review.lint.suppressions import Linted
     from htppower.tools.runtimes.statements import Said, Statement
 
 _POST_RUN = "qnn.htp_perf_mode_post_run"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.tools.report.blocks import Block
     from htppower.tools.review.dry_run.observer import Row
-    from htppower.tools.review.dry_run.report import Report
+    from htppower.tools.review.dry_run.workload import Report
 
 SIMULATED = "Nothing was sent to hardware: this is the simulated HTP."
 # A page with more calls than _MOST_ROWS shows only the first and the last calls. 20000 rows open slowly and are not

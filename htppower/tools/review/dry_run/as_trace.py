@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.subscribers.trace_file import PROCESS, event, moment, process, slice_of, track
-from htppower.tools.review.dry_run.report import NO_HARDWARE
+from htppower.tools.review.dry_run.workload import NO_HARDWARE
 from htppower.tools.review.pictures.timeline import is_disable, timeline
 from htppower.votes.native_codes import code_name
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.review.dry_run.observer import Row
-    from htppower.tools.review.dry_run.report import Report
+    from htppower.tools.review.dry_run.workload import Report
     from htppower.tools.review.pictures.timeline import Lane, Step
 
 _THREADS = ("phases", "state", "native calls", "core votes", "bus votes", "HMX votes")

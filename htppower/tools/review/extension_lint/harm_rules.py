@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from htppower.rules.rule import Breach
-from htppower.tools.review.extension_lint.rule_parts import (
+from htppower.tools.review.extension_lint.parser_rules import (
     BURST,
     DEVICES,
     DONE,

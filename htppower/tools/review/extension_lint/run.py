@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, Place, ProfileError
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
@@ -24,7 +24,7 @@ from htppower.tools.review.extension_lint.ignored import ignored, of_several_soc
 from htppower.tools.review.extension_lint.shared_buffers import mismatched
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.lines import LINE_BREAK, Lines
-from htppower.tools.review.lint.suppressions import Found, from_words
+from htppower.tools.review.lint.suppressions import Found, Linted, from_words
 from htppower.tools.runtimes.json_kinds import other_kind
 
 if TYPE_CHECKING:
@@ -35,22 +35,6 @@ if TYPE_CHECKING:
     from htppower.tools.review.lint.suppressions import Suppression
 
 _WORDS = ("disable", "until", "because")
-
-
-class Linted(NamedTuple):
-    """The result of lint for one extension file.
-
-    Attributes:
-        findings: its faults, in the order of its text.
-        suppressions: its suppressions.
-        wrong: faults of suppressions.
-        lines: its lines.
-    """
-
-    findings: tuple[Finding, ...]
-    suppressions: tuple[Suppression, ...]
-    wrong: tuple[Found, ...]
-    lines: Lines
 
 
 def lint_extension_file(
@@ -89,12 +73,6 @@ def lint_extension_file(
     found = sorted(_findings(text, platform, prepared), key=lambda each: (each.line, each.column, each.rule))
     lines = Lines(path, tuple(re.split(LINE_BREAK, text.text)), ())
     return Linted(tuple(found), tuple(suppressions), tuple(wrong), lines)
-
-
-def is_refused(data: bytes | str) -> bool:
-    """Return whether lint finds an error in a text."""
-    raw = data.encode() if isinstance(data, str) else data
-    return any(finding.rule < "EXT-20" for finding in _findings(parse_json(raw, "-"), None, None))
 
 
 def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:

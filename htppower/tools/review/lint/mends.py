@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from htppower.errors import Finding
-    from htppower.tools.review.lint.report import LintReport
+    from htppower.tools.review.lint.run import LintReport
 
     Lint = Callable[[Mapping[str, bytes]], LintReport]
 

@@ -88,6 +88,22 @@ class Suppressed(NamedTuple):
     suppression: Suppression
 
 
+class Linted(NamedTuple):
+    """The result of lint for one extension file or device model.
+
+    Attributes:
+        findings: its faults, in the order of its text.
+        suppressions: its suppressions.
+        wrong: faults of suppressions.
+        lines: its lines.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressions: tuple[Suppression, ...]
+    wrong: tuple[Found, ...]
+    lines: "Lines"
+
+
 def read_suppressions(files: "Iterable[Lines]") -> tuple[list[Suppression], list[Found]]:
     """Return the suppressions of files, and the findings about those that are not well-formed."""
     suppressions, findings = [], []

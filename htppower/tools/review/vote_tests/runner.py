@@ -11,7 +11,7 @@ from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.control.controller import VoteController
 from htppower.events import Phase, Transition
 from htppower.testing import VirtualTime
-from htppower.tools.review.dry_run.in_force import InForce
+from htppower.tools.review.dry_run.observer import InForce
 from htppower.tools.review.vote_tests.cases import Happens
 from htppower.votes.native_codes import SUCCESS
 from htppower.votes.options import VOTE_OPTIONS

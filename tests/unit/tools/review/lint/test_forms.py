@@ -21,8 +21,7 @@ from htppower.tools.report.styled import plain
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.forms import render
 from htppower.tools.review.lint.lines import Lines
-from htppower.tools.review.lint.report import LintReport
-from htppower.tools.review.lint.run import lint
+from htppower.tools.review.lint.run import LintReport, lint
 from htppower.tools.review.lint.suppressions import Suppressed, Suppression
 
 TODAY = datetime.date(2026, 11, 21)

@@ -16,7 +16,7 @@ from htppower.tools.review.lint.run import lint
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.tools.review.lint.report import LintReport
+    from htppower.tools.review.lint.run import LintReport
 
 TODAY = datetime.date(2026, 11, 21)
 POLLS = "profile: mine\nextends: low_balanced\nsummary: '# htppower: no comment'\nvotes: {rpc_polling_time_us: 10}"
