@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from htppower.tools.runtimes.aihub import AIHUB
 from htppower.tools.runtimes.genie import GENIE
 from htppower.tools.runtimes.litert import EXECUTORCH, LITERT, TFLITE
-from htppower.tools.runtimes.mlperf import MLPERF
 from htppower.tools.runtimes.onnxruntime import GENAI, ONNXRUNTIME
-from htppower.tools.runtimes.snpe import SNPE
-
-if TYPE_CHECKING:
-    from htppower.profiles.profile import Profile
-    from htppower.tools.runtimes.settings import Settings
+from htppower.tools.runtimes.snpe import MLPERF, SNPE
 
 RUNTIMES = {
     "onnxruntime": ONNXRUNTIME,
@@ -26,8 +19,3 @@ RUNTIMES = {
     "aihub": AIHUB,
     "mlperf": MLPERF,
 }
-
-
-def settings(profile: Profile, name: str) -> Settings:
-    """Return the settings of a runtime for a profile."""
-    return RUNTIMES[name].write(profile)

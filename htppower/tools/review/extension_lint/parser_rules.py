@@ -1,11 +1,10 @@
 """The rules of extension files that the vendor's parser makes: what it refuses, ignores, or reads as another key.
 
 An error makes the parser refuse the whole file: EXT-10 to EXT-18. A warning is about a value that the parser silently
-ignores (EXT-20 to EXT-23, EXT-25), or reads as another key (EXT-24). ``EXT-1`` is a rule of profiles. ``harm_rules`` has
-the other rules.
+ignores (EXT-20 to EXT-23, EXT-25), or reads as another key (EXT-24). ``EXT-1`` is a rule of profiles.
 
-The functions at the top make the examples of all rules. The examples are texts instead of data, so that a command that
-needs only the ids does not import ``json``.
+The functions make the examples of these and of the other rules. Examples are texts instead of data, so that a command
+that needs only the ids does not import ``json``.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from htppower.tools.review.extension_lint.shared_buffers import mismatched
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.lines import LINE_BREAK, Lines
 from htppower.tools.review.lint.suppressions import Found, Linted, from_words
-from htppower.tools.runtimes.json_kinds import other_kind
+from htppower.tools.runtimes.json_settings import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
