@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from htppower.tools.extensions.extension_file import ExtensionFile
     from htppower.tools.extensions.json_parser import Node
-    from htppower.tools.extensions.json_text import JsonText
-    from htppower.tools.runtimes.statements import Text
+    from htppower.tools.extensions.json_text import JsonText, PlacedText
 
 GENAI = "genai_config.json"
 DIALOG = "a dialog of Genie"
@@ -63,7 +62,25 @@ _QNN = ("qnn", "qnnexecutionprovider")
 _OF_NO_MODEL = ("model", "session_options", "pipeline", "provider_options", "run_options", *_QNN)
 _CHECK = "check it with htppower settings --check"
 _ADVISE = "read it with htppower advise"
+_NAME_IT = "name the extension file"
 _TOP = known(Section.TOP)
+# A file is of a kind if its top level has all keys of one of the texts. Source: the formats of these tools.
+_BY_KEYS = (
+    ("a recipe of Olive", _CHECK, "passes", "input_model"),
+    ("a file of the LPAI backend", "it votes nothing on the HTP", "lpai_backend", "lpai_graph"),
+    ("a profile of AI Hub", _ADVISE, "execution_summary", "execution_detail"),
+    ("a profile of Genie", _ADVISE, "header components", "header metadata"),
+    ("a trace", "read it with htppower trace", "traceEvents"),
+    ("encodings of AIMET", _NAME_IT, "activation_encodings"),
+    ("a configuration of AIMET", _NAME_IT, "defaults params"),
+    ("a test of qnn-throughput-net-run", "name the extension file that it names", "testCase"),
+    ("a configuration of qnn-profile-viewer", _NAME_IT, "htp_json", "qhas_json"),
+    ("a network of QNN's converter", _NAME_IT, "model.cpp"),
+    ("a package.json", _NAME_IT, "name version", "dependencies"),
+    ("a tokenizer", _NAME_IT, "added_tokens"),
+    ("a model's config.json", _NAME_IT, "model_type"),
+    ("JSON of another schema", _NAME_IT, "$schema"),
+)
 
 
 def said_by_json(text: JsonText) -> Said | None:
@@ -185,7 +202,7 @@ def _of_power(node: Node) -> Iterator[Member]:
             yield member
 
 
-def of_objects(text: JsonText | Text, node: Node, at: tuple[str, ...], where: Where | None) -> Iterator[Statement]:
+def of_objects(text: PlacedText, node: Node, at: tuple[str, ...], where: Where | None) -> Iterator[Statement]:
     """Yield the settings of every object of a text that has no known form."""
     name, value = node.get("name") or node.get("key"), node.get("value")
     if name is not None and value is not None and is_of(where or Where.PROVIDER, str(name.value)):
@@ -200,7 +217,7 @@ def of_objects(text: JsonText | Text, node: Node, at: tuple[str, ...], where: Wh
 
 
 def _of_object(
-    text: JsonText | Text, node: Node, where: Where | None, group: tuple[str, ...], name: str
+    text: PlacedText, node: Node, where: Where | None, group: tuple[str, ...], name: str
 ) -> Iterator[Statement]:
     siblings = {member.key for member in node.members}
     for member in node.members:
@@ -223,9 +240,7 @@ def _where(member: Member, siblings: set[str]) -> Where | None:
     return Where.PROVIDER if spoken_of and is_of(Where.PROVIDER, member.key) else None
 
 
-def _statement(
-    text: JsonText | Text, where: Where, member: Member, group: tuple[str, ...], name: str = ""
-) -> Statement:
+def _statement(text: PlacedText, where: Where, member: Member, group: tuple[str, ...], name: str = "") -> Statement:
     node = member.node
     quoted = node.kind is Kind.TEXT
     value = node.value if quoted else json.dumps(node.plain())
@@ -254,35 +269,8 @@ class OtherKind:
     hint: str
 
 
-# A file is of a kind if it has all of these keys at the top level. Source: the formats of these tools.
-_BY_KEYS = (
-    (("passes",), OtherKind("a recipe of Olive", _CHECK)),
-    (("input_model",), OtherKind("a recipe of Olive", _CHECK)),
-    (("lpai_backend",), OtherKind("a file of the LPAI backend", "it votes nothing on the HTP")),
-    (("lpai_graph",), OtherKind("a file of the LPAI backend", "it votes nothing on the HTP")),
-    (("execution_summary",), OtherKind("a profile of AI Hub", _ADVISE)),
-    (("execution_detail",), OtherKind("a profile of AI Hub", _ADVISE)),
-    (("header", "components"), OtherKind("a profile of Genie", _ADVISE)),
-    (("header", "metadata"), OtherKind("a profile of Genie", _ADVISE)),
-    (("traceEvents",), OtherKind("a trace", "read it with htppower trace")),
-    (("activation_encodings",), OtherKind("encodings of AIMET", "name the extension file")),
-    (("defaults", "params"), OtherKind("a configuration of AIMET", "name the extension file")),
-    (("testCase",), OtherKind("a test of qnn-throughput-net-run", "name the extension file that it names")),
-    (("htp_json",), OtherKind("a configuration of qnn-profile-viewer", "name the extension file")),
-    (("qhas_json",), OtherKind("a configuration of qnn-profile-viewer", "name the extension file")),
-    (("model.cpp",), OtherKind("a network of QNN's converter", "name the extension file")),
-    (("name", "version"), OtherKind("a package.json", "name the extension file")),
-    (("dependencies",), OtherKind("a package.json", "name the extension file")),
-    (("added_tokens",), OtherKind("a tokenizer", "name the extension file")),
-    (("model_type",), OtherKind("a model's config.json", "name the extension file")),
-    (("$schema",), OtherKind("JSON of another schema", "name the extension file")),
-)
-_BY_FORM = {
-    GENAI: OtherKind(GENAI, _CHECK),
-    DIALOG: OtherKind(DIALOG, _CHECK),
-    POLICY: OtherKind(POLICY, _CHECK),
-    OPTIONS_OBJECT: OtherKind("an object of a runtime's options", _CHECK),
-}
+_BY_FORM = {form: OtherKind(form, _CHECK) for form in (GENAI, DIALOG, POLICY)}
+_OPTIONS = _BY_FORM[OPTIONS_OBJECT] = OtherKind("an object of a runtime's options", _CHECK)
 
 
 def other_kind(file: ExtensionFile) -> OtherKind | None:
@@ -296,11 +284,13 @@ def other_kind(file: ExtensionFile) -> OtherKind | None:
     if not keys.keys().isdisjoint(DIALOGS):
         return _BY_FORM[DIALOG]
     said = said_by_json(file.text)
-    by_keys = (kind for names, kind in _BY_KEYS if keys.keys() >= set(names))
+    by_keys = (
+        OtherKind(name, hint) for name, hint, *sets in _BY_KEYS for each in sets if keys.keys() >= set(each.split())
+    )
     found = next(by_keys, None) or (None if said is None else _BY_FORM.get(said.form))
     # Both kinds have the key of a control latency. A profile next to it exists only in extension files.
     is_nested = any("perf_profile" in read_as((), member) for member in keys.values())
-    if found is not None and not (is_nested and found.name == _BY_FORM[OPTIONS_OBJECT].name):
+    if found is not None and not (is_nested and found == _OPTIONS):
         return found
     if any(nearest(name, _TOP) or read_as((), member) for name, member in keys.items()):
         return None

@@ -27,9 +27,9 @@ from htppower.tools.runtimes.json_settings import DIALOG, GENAI, OPTIONS_OBJECT,
 from htppower.tools.runtimes.litert import CONTROL
 from htppower.tools.runtimes.snpe_reading import PERF_CONFIG, imported, is_perf_config, state_lines
 from htppower.tools.runtimes.snpe_reading import read as read_perf_config
-from htppower.tools.runtimes.statements import Said, Statement, Text, is_none, is_placeholder, is_unquoted
+from htppower.tools.runtimes.statements import Said, Statement, is_none, is_placeholder, is_unquoted
 from htppower.tools.runtimes.structured import said_by_markdown, said_by_notebook, said_by_texts, said_by_yaml
-from htppower.tools.runtimes.text_settings import TooMany, joined, said_by_text
+from htppower.tools.runtimes.text_settings import Code, TooMany, joined, said_by_text
 from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, Takes, Where, time_us
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _said(data: bytes | str, text: str, path: str) -> Said:
         if found is not None:
             return found
     if is_perf_config(text):
-        return read_perf_config(text, path).said
+        return read_perf_config(text, path)[0]
     return _BY_SUFFIX.get(os.path.splitext(path)[1].lower(), said_by_text)(text, path)
 
 
@@ -104,7 +104,7 @@ def _said_by_json(data: bytes | str, path: str) -> Said | None:
         found = said_by_json(parsed)
         if found is not None and found.form != OPTIONS_OBJECT:
             return _marked(found, parsed)
-        text = Text(parsed.text, path)
+        text = Code(path, parsed.text)
         notebook = said_by_notebook(text, parsed.root)
         if notebook is not None:
             return notebook
@@ -177,7 +177,7 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
     if found.problems:
         raise ProfileError(found.problems)
     if found.form == PERF_CONFIG:
-        return (imported(read_perf_config(text, path), path),)
+        return (imported(text, path),)
     problems = [_unknown(each) for each in found.statements if _is_unknown(each)]
     problems += [no_text(*each) for each in found.no_texts]
     if problems:
