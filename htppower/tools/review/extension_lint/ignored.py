@@ -93,29 +93,23 @@ def _inner_files(block: Block) -> Iterator[Wrong]:
 
 
 def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
-    """Yield the inner files that are neither next to the outer one nor in the current folder."""
+    """Yield the inner files that are neither next to the outer one nor in the current folder, or are outer ones."""
     one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     for node in (*(() if one is None else (one,)), *(() if several is None else several.items)):
-        if node.kind is Kind.TEXT and not _is_there(folder_of(file.path), node.value):
+        if node.kind is not Kind.TEXT:
+            continue
+        try:
+            path = beside_or_here(folder_of(file.path), joined(node.value))
+            is_there = os.path.isfile(path)
+        except (OSError, ValueError):
+            is_there = False
+        inner = _inner(file, node) if is_there else None
+        if not is_there:
             said = f"{shortened(node.value)!r} is not a file: without it the backend gets no settings"
             yield Wrong("EXT-23", node, said, "check the path")
-        elif node.kind is Kind.TEXT and _is_outer(beside_or_here(folder_of(file.path), joined(node.value))):
+        elif inner is not None and inner.kind is FileKind.OUTER:
             said = f"{shortened(node.value)!r} is an outer file, too: the backend gets no settings"
             yield Wrong("EXT-23", node, said, "name the file with the settings")
-
-
-def _is_outer(path: str) -> bool:
-    try:
-        return read_extension_file(path).kind is FileKind.OUTER
-    except (ProfileError, OSError, ValueError):
-        return False
-
-
-def _is_there(folder: str, named: str) -> bool:
-    try:
-        return os.path.isfile(beside_or_here(folder, joined(named)))
-    except (OSError, ValueError):
-        return False
 
 
 def of_several_socs(file: ExtensionFile) -> Iterator[Wrong]:
@@ -135,6 +129,7 @@ def of_several_socs(file: ExtensionFile) -> Iterator[Wrong]:
 
 
 def _inner(file: ExtensionFile, node: Node) -> ExtensionFile | None:
+    """Return the inner file that a text names; None if it can't be read."""
     try:
         return read_extension_file(beside_or_here(folder_of(file.path), joined(str(node.value))))
     except (ProfileError, OSError, ValueError):

@@ -23,8 +23,7 @@ from htppower.tools.review.extension_lint.harmful import harmful, odd_items, unp
 from htppower.tools.review.extension_lint.ignored import ignored, of_several_socs
 from htppower.tools.review.extension_lint.shared_buffers import mismatched
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.lines import LINE_BREAK, Lines
-from htppower.tools.review.lint.suppressions import Found, Linted, from_words
+from htppower.tools.review.lint.suppressions import LINE_BREAK, Found, Lines, Linted, from_words
 from htppower.tools.runtimes.json_settings import other_kind
 
 if TYPE_CHECKING:
@@ -57,22 +56,23 @@ def lint_extension_file(
     """
     if linked:
         message, hint = "is a link that leads out of its folder", "name the file that it leads to"
-        finding = Finding("FILE-1", (), message, hint, place=Place(path, 1, 1))
-        return Linted((finding,), (), (), Lines(path, (), ()))
+        return _unread(path, "FILE-1", message, hint)
     try:
         data = read_regular_file(path) if given is None else given
     except (OSError, ValueError, NotRegular) as error:
         said = getattr(error, "strerror", None) or str(error)
-        finding = Finding("FILE-1", (), f"can't be read: {said}", "check the path", place=Place(path, 1, 1))
-        return Linted((finding,), (), (), Lines(path, (), ()))
+        return _unread(path, "FILE-1", f"can't be read: {said}", "check the path")
     if len(data) > LARGEST_FILE_BYTES:
-        finding = Finding("FILE-2", (), "larger than 1 MiB", "name an extension file", place=Place(path, 1, 1))
-        return Linted((finding,), (), (), Lines(path, (), ()))
+        return _unread(path, "FILE-2", "larger than 1 MiB", "name an extension file")
     text = parse_json(data, path)
     suppressions, wrong = suppressions_of(text)
     found = sorted(_findings(text, platform, prepared), key=lambda each: (each.line, each.column, each.rule))
     lines = Lines(path, tuple(re.split(LINE_BREAK, text.text)), ())
     return Linted(tuple(found), tuple(suppressions), tuple(wrong), lines)
+
+
+def _unread(path: str, rule: str, message: str, hint: str) -> Linted:
+    return Linted((Finding(rule, (), message, hint, place=Place(path, 1, 1)),), (), (), Lines(path, (), ()))
 
 
 def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:
@@ -105,7 +105,9 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     wrong += (each for each in ignored(file) if not _has_any(each, starts))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
     # Devices or cores that are wrongly an object, instead of a list, do exist.
-    unlisted = [each.at.start for each in wrong if each.rule == "EXT-11" and _is_object(each.at)]
+    unlisted = [
+        each.at.start for each in wrong if each.rule == "EXT-11" and getattr(each.at, "kind", None) is Kind.OBJECT
+    ]
     # The cores of a device vote together.
     read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
@@ -134,10 +136,6 @@ def _has_any(wrong: Wrong, starts: list[int]) -> bool:
     if not isinstance(wrong.at, Member) or wrong.rule != "EXT-20":
         return False
     return bisect_left(starts, wrong.at.start) < bisect_left(starts, wrong.at.node.end)
-
-
-def _is_object(at: Node | Member) -> bool:
-    return isinstance(at, Node) and at.kind is Kind.OBJECT
 
 
 def _holds(at: Node | Member, starts: list[int]) -> bool:

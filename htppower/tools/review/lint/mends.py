@@ -18,8 +18,8 @@ from htppower.profiles.yaml_words import decimal, in_us, truth
 from htppower.rules.rule import Family
 from htppower.tools.review.file_kinds import begins_as_json
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.lines import LINE_BREAK, comment_at
 from htppower.tools.review.lint.profile_findings import STDIN
+from htppower.tools.review.lint.suppressions import LINE_BREAK, comment_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -21,7 +21,6 @@ from htppower.rules.case import Case
 from htppower.rules.rule import Needs
 from htppower.tools.review.file_kinds import Kind, named_first
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.lines import read_lines
 from htppower.tools.review.lint.review_rules import (
     Shelf,
     costs_more,
@@ -33,7 +32,7 @@ from htppower.tools.review.lint.review_rules import (
     table_of,
     unstated,
 )
-from htppower.tools.review.lint.suppressions import Found
+from htppower.tools.review.lint.suppressions import Found, read_lines
 from htppower.tools.review.name_lookup import folders_of
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState, Profile
     from htppower.rules.platforms import Platform
     from htppower.tools.review.file_selection import Source
-    from htppower.tools.review.lint.lines import Lines
+    from htppower.tools.review.lint.suppressions import Lines
 
 # The path of the standard input.
 STDIN = "-"

@@ -15,9 +15,8 @@ from htppower.rules import table as rules
 from htppower.tools.review.file_kinds import Kind, named_kind
 from htppower.tools.review.file_selection import Source, find_sources, leads_elsewhere, matches
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.lines import Lines, read_lines
 from htppower.tools.review.lint.profile_findings import STDIN, ProfileFindings
-from htppower.tools.review.lint.suppressions import Found, Linted, apply, read_suppressions
+from htppower.tools.review.lint.suppressions import Found, Lines, Linted, apply, read_lines, read_suppressions
 
 if TYPE_CHECKING:
     import datetime

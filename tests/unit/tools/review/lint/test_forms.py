@@ -20,9 +20,8 @@ from htppower.errors import Finding, Place, Severity
 from htppower.tools.report.styled import plain
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.forms import render
-from htppower.tools.review.lint.lines import Lines
 from htppower.tools.review.lint.run import LintReport, lint
-from htppower.tools.review.lint.suppressions import Suppressed, Suppression
+from htppower.tools.review.lint.suppressions import Lines, Suppressed, Suppression
 
 TODAY = datetime.date(2026, 11, 21)
 REVIEWED = DATA / "reviewed"

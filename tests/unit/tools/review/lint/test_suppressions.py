@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.shipped import shipped_folder
 
-from htppower.tools.review.lint.lines import comments_for_htppower
 from htppower.tools.review.lint.run import lint
+from htppower.tools.review.lint.suppressions import comments_for_htppower
 
 if TYPE_CHECKING:
     from pathlib import Path
