@@ -5,6 +5,7 @@ A profile becomes ``custom`` with its items, and other keys. In an existing file
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -23,7 +24,7 @@ from htppower.tools.extensions.json_edits import new_text, with_value, without
 from htppower.tools.extensions.json_parser import Member
 from htppower.tools.extensions.key_checks import unknown_keys
 from htppower.tools.extensions.key_words import read_as
-from htppower.tools.extensions.keys import CORE_KEYS, KEYS, VOTE_SECTIONS, Section
+from htppower.tools.extensions.keys import BESIDE, CORE_KEYS, KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.lost import lost_fields, sustains, without_missing
 from htppower.tools.extensions.one_core import core_id, with_one_core
 from htppower.tools.extensions.performance import core_performance
@@ -32,14 +33,14 @@ from htppower.votes.clock_votes import HVX_EXP_REMOVED, HVX_REMOVED, DcvsV3
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from htppower.errors import KeyPath
     from htppower.profiles.expressed import Lost
     from htppower.profiles.profile import Profile, Relax
     from htppower.rules.socs import Soc
     from htppower.tools.extensions.extension_file import ExtensionFile, Wrong
-    from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3Exp, HmxV2
+    from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 _OF_CUSTOM = frozenset(name for section, name in KEYS if section in VOTE_SECTIONS)
 
@@ -104,14 +105,11 @@ def device_settings(soc: Soc | None) -> dict[str, Any]:
 def _beside(votes: VoteSet) -> dict[str, Any]:
     """Return the other keys of the core, always with a latency: without one the voter votes 100 us; 0 is not a vote."""
     keys: dict[str, Any] = {"rpc_control_latency": votes.rpc_control_latency_us or 0}
-    if votes.rpc_polling_time_us:
-        keys["rpc_polling_time"] = votes.rpc_polling_time_us
-    if votes.adaptive_polling_time_us:
-        keys["adaptive_polling_time"] = votes.adaptive_polling_time_us
-    if votes.hmx_timeout_us is not None:
-        keys["hmx_timeout_us"] = votes.hmx_timeout_us
-    if votes.ddr_perf_mode is not None:
-        keys["ddr_perf_mode"] = votes.ddr_perf_mode
+    for key, field in BESIDE.items():
+        value = getattr(votes, field)
+        # The voter does not vote a polling time of 0.
+        if value or (value is not None and not key.endswith("polling_time")):
+            keys[key] = value
     return keys
 
 
@@ -155,7 +153,13 @@ def _item_blocks(votes: VoteSet) -> dict[str, Any]:
     else:
         blocks["dcvsExpControl"] = _dcvs_exp(hvx)
     if votes.hmx_v2 is not None:
-        blocks["hmxControl"] = _hmx_block(votes.hmx_v2)
+        hmx = votes.hmx_v2
+        # 2.47 accepts it only with all its corners.
+        blocks["hmxControl"] = {
+            "hmxPickDefault": int(hmx.pick_default),
+            "hmxPerfMode": int(hmx.perf_mode),
+            **_corners("hmx", hmx),
+        }
     if votes.ceng is not None:
         blocks["cengControl"] = _ceng(votes.ceng)
     if votes.ceng_exp is not None:
@@ -163,31 +167,25 @@ def _item_blocks(votes: VoteSet) -> dict[str, Any]:
     return blocks
 
 
-def _hmx_block(hmx: HmxV2) -> dict[str, Any]:
-    """Return an ``hmxControl``; 2.47 accepts it only with all its corners."""
-    return {"hmxPickDefault": int(hmx.pick_default), "hmxPerfMode": int(hmx.perf_mode), **_corners("hmx", hmx)}
-
-
 def _dcvs(hvx: DcvsV3) -> dict[str, Any]:
-    return {
-        "enableDcvs": HVX_REMOVED.dcvs_enable if hvx.dcvs_enable is None else hvx.dcvs_enable,
-        "powerMode": hvx.power_mode.enumerator,
-        "sleep_latency_us": HVX_REMOVED.sleep_latency_us if hvx.sleep_latency_us is None else hvx.sleep_latency_us,
-        **_corners("bus", hvx.bus or HVX_REMOVED.bus),
-        **_corners("core", hvx.core or HVX_REMOVED.core),
-    }
+    enable = HVX_REMOVED.dcvs_enable if hvx.dcvs_enable is None else hvx.dcvs_enable
+    return {"enableDcvs": enable, **_clocks(hvx, HVX_REMOVED)}
 
 
 def _dcvs_exp(hvx: DcvsV3Exp) -> dict[str, Any]:
-    latency_us = HVX_EXP_REMOVED.sleep_latency_us if hvx.sleep_latency_us is None else hvx.sleep_latency_us
+    sleep = {} if hvx.sleep_disable is None else {"sleepDisable": int(hvx.sleep_disable)}
+    perf_modes = {"corePerfMode": int(hvx.core_perf_mode), "busPerfMode": int(hvx.bus_perf_mode)}
+    return {**_clocks(hvx, HVX_EXP_REMOVED, sleep), **perf_modes}
+
+
+def _clocks(hvx: Any, removed: Any, sleep: Mapping[str, int] = MappingProxyType({})) -> dict[str, Any]:
+    """Return power mode, sleep and corners; for an unset field, the value that cancels an earlier vote."""
     return {
         "powerMode": hvx.power_mode.enumerator,
-        "sleep_latency_us": latency_us,
-        **({} if hvx.sleep_disable is None else {"sleepDisable": int(hvx.sleep_disable)}),
-        **_corners("bus", hvx.bus or HVX_EXP_REMOVED.bus),
-        **_corners("core", hvx.core or HVX_EXP_REMOVED.core),
-        "corePerfMode": int(hvx.core_perf_mode),
-        "busPerfMode": int(hvx.bus_perf_mode),
+        "sleep_latency_us": removed.sleep_latency_us if hvx.sleep_latency_us is None else hvx.sleep_latency_us,
+        **sleep,
+        **_corners("bus", hvx.bus or removed.bus),
+        **_corners("core", hvx.core or removed.core),
     }
 
 

@@ -82,21 +82,15 @@ class Type(str, enum.Enum):
         return _KINDS[self]
 
 
-_NUMBERS = (Kind.INTEGER, Kind.FRACTION)
 _KINDS = {
     Type.BOOL: (Kind.BOOL,),
     Type.INTEGER: (Kind.INTEGER,),
-    Type.WHOLE: _NUMBERS,
-    Type.NUMBER: _NUMBERS,
-    Type.TEXT: (Kind.TEXT,),
-    Type.WORD: (Kind.TEXT,),
-    Type.TEXTS: (Kind.LIST,),
-    Type.TEXT_LISTS: (Kind.LIST,),
-    Type.INTEGERS: (Kind.LIST,),
-    Type.OBJECT: (Kind.OBJECT,),
-    Type.OBJECTS: (Kind.LIST,),
-    Type.OBJECT_OR_OBJECTS: (Kind.OBJECT, Kind.LIST),
     Type.INTEGER_OR_WORD: (Kind.INTEGER, Kind.TEXT),
+    **dict.fromkeys((Type.WHOLE, Type.NUMBER), (Kind.INTEGER, Kind.FRACTION)),
+    **dict.fromkeys((Type.TEXT, Type.WORD), (Kind.TEXT,)),
+    **dict.fromkeys((Type.TEXTS, Type.TEXT_LISTS, Type.INTEGERS, Type.OBJECTS), (Kind.LIST,)),
+    Type.OBJECT: (Kind.OBJECT,),
+    Type.OBJECT_OR_OBJECTS: (Kind.OBJECT, Kind.LIST),
 }
 
 
@@ -154,36 +148,16 @@ class Key(NamedTuple):
 # The sections where an unknown key makes the vendor's parser refuse the whole file; in all other sections it silently
 # ignores the key. An unknown key whose value is null is ignored everywhere.
 REFUSES_UNKNOWN = frozenset(
-    {
-        Section.GRAPH,
-        Section.CORE,
-        Section.CUSTOM_ITEM,
-        Section.CUSTOM_OBJECT,
-        Section.DCVS,
-        Section.DCVS_EXP,
-        Section.HMX,
-        Section.CENG,
-        Section.CENG_EXP,
-    }
+    (
+        *(Section.GRAPH, Section.CORE, Section.CUSTOM_ITEM, Section.CUSTOM_OBJECT, Section.DCVS),
+        *(Section.DCVS_EXP, Section.HMX, Section.CENG, Section.CENG_EXP),
+    )
 )
 
 # The sections whose keys all affect votes.
-VOTE_SECTIONS = frozenset(
-    {
-        Section.CORE_HMX,
-        Section.CUSTOM_ITEM,
-        Section.CUSTOM_OBJECT,
-        Section.CORNER_PAIR,
-        Section.DCVS,
-        Section.DCVS_OBJECT,
-        Section.DCVS_EXP,
-        Section.HMX,
-        Section.CENG,
-        Section.CENG_EXP,
-    }
-)
-
-
+VOTE_SECTIONS = REFUSES_UNKNOWN - {Section.GRAPH, Section.CORE} | {
+    *(Section.CORE_HMX, Section.CORNER_PAIR, Section.DCVS_OBJECT)
+}
 # The keys of a core in addition to its profile.
 BESIDE: Mapping[str, str] = MappingProxyType(
     {
@@ -211,18 +185,8 @@ CORE_KEYS = ("perf_profile", *BESIDE, "hmxControl", "custom")
 # The llm_decode profiles exist from 2.48 on, and only for Hexagon V79 and later.
 LLM_DECODE = "llm_decode_"
 PERF_PROFILES = (
-    "low_balanced",
-    "balanced",
-    "default",
-    "high_performance",
-    "sustained_high_performance",
-    "burst",
-    "low_power_saver",
-    "power_saver",
-    "high_power_saver",
-    "extreme_power_saver",
-    "system_settings",
-    "custom",
+    *("low_balanced", "balanced", "default", "high_performance", "sustained_high_performance", "burst"),
+    *("low_power_saver", "power_saver", "high_power_saver", "extreme_power_saver", "system_settings", "custom"),
     *LLM_DECODE_PROFILES,
 )
 DSP_ARCHS = ("v66", "v68", "v69", "v73", "v75", "v77", "v79", "v81", "v85", "v89")

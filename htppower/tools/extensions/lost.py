@@ -15,7 +15,7 @@ from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, first_us
 from htppower.rules.platforms import ARCHITECTURES, Platform
 from htppower.rules.socs import SOCS
 from htppower.tools.extensions.json_parser import Kind
-from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.keys import BESIDE, Section
 from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from htppower.votes.options import Option
     from htppower.votes.vote_set import VoteSet
 
+_BESIDE = tuple(BESIDE.values())
 # The votes that the vendor's voter sends only once, when the device is created.
-_CAST_ONCE = ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us", "hmx_timeout_us")
-_BESIDE = (*_CAST_ONCE, "ddr_perf_mode")
+_CAST_ONCE = tuple(field for field in _BESIDE if field != "ddr_perf_mode")
 _ARCH = re.compile(r"v([0-9]{1,4})")
 
 
