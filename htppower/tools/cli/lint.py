@@ -172,7 +172,7 @@ def _files(paths: Iterable[str], folders: tuple[str, ...]) -> tuple[str, ...]:
 def _prepared(said: str) -> str:
     """Return how a context was prepared, from a word, or from the JSON of the context or DLC."""
     from htppower.tools.extensions.json_text import read_json  # noqa: PLC0415 - only if it is needed
-    from htppower.tools.review.extension_lint.shared_buffers import MEMHANDLE, RAW, prepared_with  # noqa: PLC0415
+    from htppower.tools.review.extension_lint.harmful import MEMHANDLE, RAW, prepared_with  # noqa: PLC0415
 
     if said in (RAW, MEMHANDLE):
         return said

@@ -145,19 +145,15 @@ class Key(NamedTuple):
         return self.name if self.section in (Section.TOP, Section.OUTER_TOP) else f"{self.section}.{self.name}"
 
 
+_IN_CUSTOM = (
+    *(Section.CUSTOM_ITEM, Section.CUSTOM_OBJECT, Section.DCVS, Section.DCVS_EXP),
+    *(Section.HMX, Section.CENG, Section.CENG_EXP),
+)
 # The sections where an unknown key makes the vendor's parser refuse the whole file; in all other sections it silently
 # ignores the key. An unknown key whose value is null is ignored everywhere.
-REFUSES_UNKNOWN = frozenset(
-    (
-        *(Section.GRAPH, Section.CORE, Section.CUSTOM_ITEM, Section.CUSTOM_OBJECT, Section.DCVS),
-        *(Section.DCVS_EXP, Section.HMX, Section.CENG, Section.CENG_EXP),
-    )
-)
-
+REFUSES_UNKNOWN = frozenset((Section.GRAPH, Section.CORE, *_IN_CUSTOM))
 # The sections whose keys all affect votes.
-VOTE_SECTIONS = REFUSES_UNKNOWN - {Section.GRAPH, Section.CORE} | {
-    *(Section.CORE_HMX, Section.CORNER_PAIR, Section.DCVS_OBJECT)
-}
+VOTE_SECTIONS = frozenset((Section.CORE_HMX, Section.CORNER_PAIR, Section.DCVS_OBJECT, *_IN_CUSTOM))
 # The keys of a core in addition to its profile.
 BESIDE: Mapping[str, str] = MappingProxyType(
     {

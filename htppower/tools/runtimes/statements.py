@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.tools.runtimes import aihub
 from htppower.tools.runtimes.brackets import is_template
-from htppower.tools.runtimes.voting_settings import OF_SESSIONS, OPTIONS, Option, Takes, Where
+from htppower.tools.runtimes.voting_settings import AIHUB_KEY, AIHUB_QNN_KEY, OF_SESSIONS, OPTIONS, Option, Takes, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,12 +46,12 @@ MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
         **{(where, key): right for where in (Where.PROVIDER, Where.GENAI) for key, right in _OF_THE_PROVIDER.items()},
         (Where.DELEGATE, "htp_perf_ctrl_mode"): "htp_perf_ctrl_strategy",
         (Where.LITERT_TOML, "htp_perf_ctrl_strategy"): "htp_perf_ctrl_mode",
-        (Where.AIHUB_QNN, "htp_performance_mode"): aihub.QNN_KEY,
-        (Where.AIHUB_QNN, aihub.OTHER_KEY): aihub.QNN_KEY,
-        (Where.AIHUB_ONNX, "htp_performance_mode"): aihub.OTHER_KEY,
-        (Where.AIHUB_ONNX, aihub.QNN_KEY): aihub.OTHER_KEY,
-        (Where.AIHUB_TFLITE, "htp_performance_mode"): aihub.OTHER_KEY,
-        (Where.AIHUB_TFLITE, aihub.QNN_KEY): aihub.OTHER_KEY,
+        (Where.AIHUB_QNN, "htp_performance_mode"): AIHUB_QNN_KEY,
+        (Where.AIHUB_QNN, AIHUB_KEY): AIHUB_QNN_KEY,
+        (Where.AIHUB_ONNX, "htp_performance_mode"): AIHUB_KEY,
+        (Where.AIHUB_ONNX, AIHUB_QNN_KEY): AIHUB_KEY,
+        (Where.AIHUB_TFLITE, "htp_performance_mode"): AIHUB_KEY,
+        (Where.AIHUB_TFLITE, AIHUB_QNN_KEY): AIHUB_KEY,
         (Where.MLPERF, "core_voltage_done"): "",
     }
 )

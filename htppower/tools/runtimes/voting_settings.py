@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.names import LLM_DECODE_PROFILES
-from htppower.tools.runtimes import aihub, litert
+from htppower.tools.runtimes import litert
 from htppower.tools.runtimes.litert import RUN_TIME_OPTION, camel_case, java_enumerator
 from htppower.tools.runtimes.settings import MODES
 from htppower.tools.runtimes.snpe import MLPERF_MODES
@@ -112,6 +112,8 @@ OTHER_OPTIONS = frozenset(
 OPTION_PREFIXES = ("htp_", "rpc_", "qnn_", "enable_", "disable_", "dsp_", "gpu_", "ep.", "qnn.")
 # The prefix of a provider's option as a session config entry; as a provider option, such a key is ignored (measured).
 OF_SESSIONS = "ep.qnnexecutionprovider."
+# The keys of AI Hub's options for QNN, and for its other runtimes.
+AIHUB_QNN_KEY, AIHUB_KEY = "context_htp_performance_mode", "qnn_htp_performance_mode"
 _OF_ORT = (*MODES, "default")
 _CONTROL_NUMBERS = MappingProxyType({"0": "manual", "1": "auto"})
 # What happens with any other value.
@@ -224,9 +226,9 @@ _ALL = (
     _number(
         Where.EXECUTORCH_OPTION, RUN_TIME_OPTION, _numbers(8), "executorch", "it is ignored, or an error in the log"
     ),
-    _name(Where.AIHUB_QNN, aihub.QNN_KEY, _spelt(str.upper, MODES), "vendor", _NOT_DOCUMENTED),
-    _name(Where.AIHUB_ONNX, aihub.OTHER_KEY, _same(_OF_ORT), "onnxruntime", _NOT_DOCUMENTED),
-    _name(Where.AIHUB_TFLITE, aihub.OTHER_KEY, _spelt(_k_htp), "litert", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_QNN, AIHUB_QNN_KEY, _spelt(str.upper, MODES), "vendor", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_ONNX, AIHUB_KEY, _same(_OF_ORT), "onnxruntime", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_TFLITE, AIHUB_KEY, _spelt(_k_htp), "litert", _NOT_DOCUMENTED),
     _name(
         Where.POLICY,
         "policy",

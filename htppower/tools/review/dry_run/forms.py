@@ -173,13 +173,13 @@ def _svg(report: Report, *_: object) -> str:
 
 
 def _html(report: Report, folders: Sequence[str], _width: int) -> str:
-    from htppower.tools.review.dry_run.as_page import as_page, findings_of  # noqa: PLC0415 - only for this form
+    from htppower.tools.review.dry_run.drawn import as_page, findings_of  # noqa: PLC0415 - only for this form
 
     return as_page(report, findings_of(report, folders))
 
 
 def _trace(report: Report, *_: object) -> str:
-    from htppower.tools.review.dry_run.as_trace import as_trace  # noqa: PLC0415 - only for this form
+    from htppower.tools.review.dry_run.drawn import as_trace  # noqa: PLC0415 - only for this form
 
     return as_trace(report)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.tools.extensions.keys import KEYS, OLDEST, REFUSES_UNKNOWN, Type
 from htppower.tools.review.explain.subject import Subject
-from htppower.tools.review.extension_lint.shared_buffers import TABLE
+from htppower.tools.review.extension_lint.harmful import TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

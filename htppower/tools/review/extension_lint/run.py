@@ -19,9 +19,8 @@ from htppower.tools.extensions.key_checks import OURS
 from htppower.tools.extensions.one_core import with_one_core, with_strays
 from htppower.tools.extensions.refusals import refusals, refused, refused_text
 from htppower.tools.review.extension_lint.chips import of_chip
-from htppower.tools.review.extension_lint.harmful import harmful, odd_items, unpolled
+from htppower.tools.review.extension_lint.harmful import harmful, mismatched, odd_items, unpolled
 from htppower.tools.review.extension_lint.ignored import ignored, of_several_socs
-from htppower.tools.review.extension_lint.shared_buffers import mismatched
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.suppressions import LINE_BREAK, Found, Lines, Linted, from_words
 from htppower.tools.runtimes.json_settings import other_kind
