@@ -210,7 +210,8 @@ class _Decoder(json.JSONDecoder):
     def _problem(self, text: str, at: int, said: str) -> NotJson:
         """Return an error of the decoder in words of this package."""
         if said.startswith("Invalid control") and text[at] in "\n\r\0":
-            said, at = "Unterminated", _opening_quote(text, at)
+            said = "Unterminated"
+            at = max(found.start() for found in _QUOTE.finditer(text, 0, at) if found[0] == '"')
         for start, (message, hint) in _IN_TEXTS.items():
             if said.startswith(start):
                 return NotJson(text.rindex("\\", 0, at + 1) if "\\" in start else at, message, hint)
@@ -238,11 +239,6 @@ def _fraction(said: str) -> float:
     number, _, exponent = said.lower().partition("e")
     is_large = float(exponent or 0) > _LARGEST_EXPONENT + len(number.partition(".")[2])
     return math.inf if is_large else float(said)
-
-
-def _opening_quote(text: str, at: int) -> int:
-    """Return the offset of the quote that begins the text around an offset: the last quote that is not escaped."""
-    return max(found.start() for found in _QUOTE.finditer(text, 0, at) if found[0] == '"')
 
 
 def _unexpected(text: str, at: int, wanted: str) -> NotJson:

@@ -58,7 +58,8 @@ def refused(file: ExtensionFile) -> list[Wrong]:
     for block in inner_blocks(file):
         found += refused_values(block)
         found += refused_custom(block)
-    told = {leaf.node.start for each in found for leaf in leaves(_value(each.at))}
+    values = (each.at.node if isinstance(each.at, Member) else each.at for each in found)
+    told = {leaf.node.start for value in values for leaf in leaves(value)}
     root = file.text.accepted()
     for leaf in refused_leaves(root):
         is_of_outer = file.kind is FileKind.OUTER and leaf.path.startswith(_OF_OUTER)
@@ -76,10 +77,6 @@ def refused_text(text: JsonText) -> tuple[int, str, str] | None:
     if root is not None and root.kind is not Kind.OBJECT:
         return root.start, f"{root.kind} where an object is needed", 'write {"devices": []}'
     return None
-
-
-def _value(at: Node | Member) -> Node:
-    return at.node if isinstance(at, Member) else at
 
 
 def _unknown(leaf: Leaf) -> Wrong:
@@ -186,7 +183,9 @@ def _is_custom(profile: Node | None) -> bool:
 
 def _empty_before(member: Member, root: Node) -> Iterator[Wrong]:
     """Yield an object without any value that comes before an object with values in the same list."""
-    if "context" in member.key and _says_client_context(root.get("devices")):
+    devices = root.get("devices")
+    listed = () if devices is None else devices.items
+    if "context" in member.key and any(item.get("use_client_context") for item in listed):
         # The parser identifies contexts by the word context, which use_client_context contains, too.
         return
     empty: Node | None = None
@@ -197,10 +196,6 @@ def _empty_before(member: Member, root: Node) -> Iterator[Wrong]:
             said = f"an object without values before another one in {member.key}: {WHOLE_FILE}"
             yield Wrong("EXT-18", empty, said, "delete it, or put it last")
             return
-
-
-def _says_client_context(devices: Node | None) -> bool:
-    return devices is not None and any(item.get("use_client_context") for item in devices.items)
 
 
 def _client_context(devices: Node, root: Node) -> Iterator[Wrong]:

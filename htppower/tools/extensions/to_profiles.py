@@ -23,7 +23,7 @@ from htppower.tools.extensions.performance import RELAXED, RELEASED, core_perfor
 from htppower.tools.extensions.refusals import refusals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from htppower.profiles.profile import PowerState, Profile
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
@@ -68,8 +68,9 @@ class Imported:
 
     def texts(self) -> dict[str, str]:
         """Return its files, by path below the profile folder: its own, then the files of its power states."""
-        comments = [self.of, *map(str, self.remarks), *self.left_out]
-        lines = [line for comment in comments for line in _comment(comment)]
+        comments = map(printable, (self.of, *map(str, self.remarks), *self.left_out))
+        wrapped = (line for each in comments for line in textwrap.wrap(each, _WIDTH, subsequent_indent="  "))
+        lines = [f"# {line}" for line in wrapped]
         lines += [line for _, line in profile_lines(self.profile, self.base)]
         states = {state.name: state_text(state) + "\n" for state in self.states}
         return ProfileFiles(self.profile.name, "\n".join(lines) + "\n", states).texts()
@@ -197,10 +198,6 @@ def _base(performance: Performance) -> Profile | None:
         return next((each for each in shipped if (each.votes, each.relax) == (mine.votes, mine.relax)), None)
     base = load_profile("balanced" if name == "default" else name)
     return base if base.votes or not performance.profile.votes else None
-
-
-def _comment(text: str) -> Iterable[str]:
-    return (f"# {line}" for line in textwrap.wrap(printable(text), _WIDTH, subsequent_indent="  "))
 
 
 def _left_out_settings(file: ExtensionFile) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import re
@@ -158,16 +157,16 @@ def said_by_markdown(given: str, path: str) -> Said:
         closed = _CLOSES[opened["fence"]].search(given, start)
         end, at = (len(given), len(given)) if closed is None else closed.span()
         if opened["word"].lower() in ("yaml", "yml"):
-            above = text.place(start).line - 1
             of_block = attrs.evolve(said_by_yaml(given[start:end], path), problems=())
-            parts.append(_moved(of_block, functools.partial(_below, above), f"block {above}"))
+            parts.append(_below(of_block, text.place(start).line - 1))
         else:
             parts.append(said_by_part(text, start, end, named(opened["word"])))
     return joined(parts)
 
 
-def _below(lines: int, place: Place) -> Place:
-    return Place(place.path, place.line + lines, place.column)
+def _below(found: Said, lines: int) -> Said:
+    """Return the settings of a block with this many lines above it."""
+    return _moved(found, lambda place: Place(place.path, place.line + lines, place.column), f"block {lines}")
 
 
 def _moved(found: Said, placed: Callable[[Place], Place], name: str) -> Said:

@@ -163,7 +163,7 @@ def tokens(text: str, start: int, end: int, language: Language) -> Iterator[Toke
         elif group == "open":
             # The end of #if 0 is the first #else, #elif or #endif.
             close = _CLOSES.get(found[0], "#e")
-            at = _behind(text, close, at, end)
+            at = min(_until(text, close, at, end) + len(close), end)
         elif group == "quote":
             if line_end < at:
                 line_end = _until(text, "\n", at, end)
@@ -174,10 +174,6 @@ def tokens(text: str, start: int, end: int, language: Language) -> Iterator[Toke
 def _until(text: str, what: str, at: int, end: int) -> int:
     found = text.find(what, at, end)
     return end if found < 0 else found
-
-
-def _behind(text: str, what: str, at: int, end: int) -> int:
-    return min(_until(text, what, at, end) + len(what), end)
 
 
 def _text(text: str, found: re.Match[str], end: int, line_end: int, language: Language) -> tuple[tuple[int, int], int]:

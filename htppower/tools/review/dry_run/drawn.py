@@ -2,9 +2,9 @@
 
 The page has the timeline, the votes, the native calls, and the findings of lint in its file. The trace is for Perfetto
 or chrome://tracing, next to the vendor's own chrometrace. In it, corners are counters with the vendor's numbers, and
-slices with their names, since Perfetto refuses a name as the value of a counter. A counter is 0 if nothing is voted, and
-for DISABLE, whose own number would look like a corner. HMX has counters only if some vote on it is explicit; they are 0
-while HMX follows the core clock.
+slices with their names, since Perfetto refuses a name as the value of a counter. A counter is 0 if nothing is voted,
+and for DISABLE, whose own number would look like a corner. HMX has counters only if some vote on it is explicit; they
+are 0 while HMX follows the core clock.
 """
 
 from __future__ import annotations

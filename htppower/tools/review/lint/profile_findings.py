@@ -122,20 +122,22 @@ class Home:
         second = others.intersection(LLM_DECODE_PROFILES)
         shipped = os.path.realpath(self._shipped_folder)
         named: set[str] = set()
+        known = self.known.texts
         for folder in self.folders.paths:
             # The user may write the path of the shipped folder in another way.
             if os.path.realpath(folder) == shipped:
                 unread = others | named
                 files = [file for file in yaml_files(folder) if stem_of(file) not in unread]
             else:
-                files = [file for file in yaml_files(folder) if self._named_first(file) not in second]
+                files = [
+                    file
+                    for file in yaml_files(folder)
+                    if named_first(file, known.get(os.path.realpath(file))) not in second
+                ]
             examined = map(self.profile, files)
             sound = [each.value for each in examined if each.readable and not each.problems]
             named.update(profile.name for profile in sound)
             yield from sound
-
-    def _named_first(self, file: str) -> str:
-        return named_first(file, self.known.texts.get(os.path.realpath(file)))
 
     def _examine(self, path: str) -> Examined[Profile]:
         return examine_profile(path, self.folders, self.known)

@@ -37,8 +37,6 @@ _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 LINE_BREAK = r"\r\n|[\n\r\x85\u2028\u2029]"
 # The report repeats the line for every finding on it, so a longer excerpt does not help.
 _LONGEST_EXCERPT = 200
-# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
-
 # Each word ends at a space or at the end, so that a run of spaces or letters matches in only one way.
 _WORDS = r"\s*:\s*(?:disable=(?P<rules>\S*)(?:\s+|$))?(?:until=(?P<until>\S*)(?:\s+|$))?(?:because=(?P<why>.*))?$"
 _RULE, _DATE, _WHY = "RPC-6", "2027-03-01", "..."
