@@ -40,7 +40,7 @@ PLAIN_BY_NAME: Mapping[str, VoltageCorner] = MappingProxyType({corner.enumerator
 EXPANDED_BY_NAME: Mapping[str, ExpandedCorner] = MappingProxyType(
     dict(zip(EXPANDED_CORNERS, ExpandedCorner.__members__.values(), strict=True))
 )
-_MODES = MappingProxyType({mode.enumerator: mode for mode in PowerMode})
+_MODES = {mode.enumerator: mode for mode in PowerMode}
 _SLEEP = LIMITS[DcvsV3, "sleep_latency_us"]
 INIT_START, INIT_DONE = "init_start", "init_done"
 INFERENCE_START, INFERENCE_DONE = "inference_start", "inference_done"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import codecs
 import os
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -44,9 +43,7 @@ JSON_RULE = "SET-13"
 _CUSTOM = "custom"
 # No host has more settings; each may become a finding or a profile.
 _MOST_SETTINGS = 5000
-_BY_SUFFIX = MappingProxyType(
-    {**dict.fromkeys((".yaml", ".yml"), said_by_yaml), **dict.fromkeys((".md", ".markdown"), said_by_markdown)}
-)
+_BY_SUFFIX = {**dict.fromkeys((".yaml", ".yml"), said_by_yaml), **dict.fromkeys((".md", ".markdown"), said_by_markdown)}
 _MARK = codecs.BOM_UTF8.decode()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import Finding, Place, ProfileError, printable
@@ -32,33 +31,29 @@ PERF_CONFIG = "SNPE's perf config"
 _TRUTH = ("true", "false")
 _NUMBER = "a whole number"
 _WHEN = ("START", "DONE")
-_GENERAL: Mapping[str, Any] = MappingProxyType(
-    {
-        "ASYNC_VOTING_ENABLE": _TRUTH,
-        "DSP_HYSTERESIS_TIME_US": _NUMBER,
-        "DSP_SLEEP_DISABLE_MS": _NUMBER,
-        "DSP_RPC_POLLING_TIME_US": VOTE_LIMITS[VoteSet, "rpc_polling_time_us"],
-    }
-)
+_GENERAL: Mapping[str, Any] = {
+    "ASYNC_VOTING_ENABLE": _TRUTH,
+    "DSP_HYSTERESIS_TIME_US": _NUMBER,
+    "DSP_SLEEP_DISABLE_MS": _NUMBER,
+    "DSP_RPC_POLLING_TIME_US": VOTE_LIMITS[VoteSet, "rpc_polling_time_us"],
+}
 # The keys of a phase, and the words that each accepts.
-_OF_A_PHASE: Mapping[str, Any] = MappingProxyType(
-    {
-        **{f"DSP_ENABLE_DCVS_{when}": _TRUTH for when in _WHEN},
-        **{f"DSP_SLEEP_LATENCY_{when}_US": _NUMBER for when in _WHEN},
-        **{f"POWERMODE_{when}": tuple(POWER_MODES.values()) for when in _WHEN},
-        **{
-            f"{clock}_VOLTAGE_CORNER_{limit.upper()}_{when}": tuple(CORNERS.values())
-            for clock in ("BUS", "CORE", "DCVS")
-            for limit in LIMITS
-            for when in _WHEN
-        },
-        **{f"DSP_HMX_VOLTAGE_CORNER_{limit.upper()}": tuple(HMX_CORNERS.values()) for limit in LIMITS},
-        "DSP_HMX_CLOCK_PERF_MODE": tuple(PERF_MODES.values()),
-        "HIGH_PERFORMANCE_MODE": _TRUTH,
-        "FAST_INIT_ENABLE": _TRUTH,
-    }
-)
-_KEYS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"general": _GENERAL, **dict.fromkeys(SECTIONS, _OF_A_PHASE)})
+_OF_A_PHASE: Mapping[str, Any] = {
+    **{f"DSP_ENABLE_DCVS_{when}": _TRUTH for when in _WHEN},
+    **{f"DSP_SLEEP_LATENCY_{when}_US": _NUMBER for when in _WHEN},
+    **{f"POWERMODE_{when}": tuple(POWER_MODES.values()) for when in _WHEN},
+    **{
+        f"{clock}_VOLTAGE_CORNER_{limit.upper()}_{when}": tuple(CORNERS.values())
+        for clock in ("BUS", "CORE", "DCVS")
+        for limit in LIMITS
+        for when in _WHEN
+    },
+    **{f"DSP_HMX_VOLTAGE_CORNER_{limit.upper()}": tuple(HMX_CORNERS.values()) for limit in LIMITS},
+    "DSP_HMX_CLOCK_PERF_MODE": tuple(PERF_MODES.values()),
+    "HIGH_PERFORMANCE_MODE": _TRUTH,
+    "FAST_INIT_ENABLE": _TRUTH,
+}
+_KEYS: Mapping[str, Mapping[str, Any]] = {"general": _GENERAL, **dict.fromkeys(SECTIONS, _OF_A_PHASE)}
 _OURS = re.compile(
     r"^[ \t]*(?:(?:BUS|CORE)_VOLTAGE_CORNER_|DSP_HYSTERESIS_TIME_US|DSP_RPC_POLLING_TIME_US)", re.MULTILINE
 )

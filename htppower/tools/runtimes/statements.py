@@ -58,13 +58,11 @@ MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
 # Names of values in usage texts, and of variables in tables.
 _PLACEHOLDER = re.compile(r"(?:[A-Z]+_)*(?:MODE|PROFILE|LEVEL|LATENCY|VALUE|VAL|NAME|NUMBER|NUM|INT|STRING|STR|N|X)")
 # The programs whose flags are known. Another program may use the same flag with other values, or a sentence name it.
-_PROGRAMS: Mapping[Where, re.Pattern[str]] = MappingProxyType(
-    {
-        Where.EXECUTORCH_FLAG: re.compile(r"runner|executorch|benchmark_model"),
-        Where.LITERT_FLAG: re.compile(r"run|benchmark|litert"),
-        Where.TOOL_FLAG: re.compile(r"net-run|qnn-|snpe"),
-    }
-)
+_PROGRAMS: Mapping[Where, re.Pattern[str]] = {
+    Where.EXECUTORCH_FLAG: re.compile(r"runner|executorch|benchmark_model"),
+    Where.LITERT_FLAG: re.compile(r"run|benchmark|litert"),
+    Where.TOOL_FLAG: re.compile(r"net-run|qnn-|snpe"),
+}
 # A program before a flag: an interpreter anywhere, or the first word of a command.
 _OTHER_PROGRAM = re.compile(
     r"\b(?:python[\d.]*|node|npm|npx|cargo|dotnet|java|go run|uv|poetry)\b|\.(?:py|js|ts|rb|jar)\b"

@@ -115,7 +115,7 @@ OF_SESSIONS = "ep.qnnexecutionprovider."
 # The keys of AI Hub's options for QNN, and for its other runtimes.
 AIHUB_QNN_KEY, AIHUB_KEY = "context_htp_performance_mode", "qnn_htp_performance_mode"
 _OF_ORT = (*MODES, "default")
-_CONTROL_NUMBERS = MappingProxyType({"0": "manual", "1": "auto"})
+_CONTROL_NUMBERS = {"0": "manual", "1": "auto"}
 # What happens with any other value.
 _NOT_CREATED = "the session is not created"
 _FLAGS_REFUSED = "the program refuses its flags"

@@ -6,7 +6,6 @@ The text has what was run, the calls in the vendor's words, and a summary. It lo
 from __future__ import annotations
 
 import json
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from htppower.events import State
@@ -234,15 +233,13 @@ def _json_of_call(row: Row) -> dict[str, Any]:
     }
 
 
-_RENDERERS: Mapping[str, Callable[[Report, Sequence[str], int], str]] = MappingProxyType(
-    {
-        "text": lambda report, _folders, width: as_text(report, width),
-        "json": lambda report, *_: as_json(report),
-        "svg": _svg,
-        "html": _html,
-        "trace": _trace,
-    }
-)
+_RENDERERS: Mapping[str, Callable[[Report, Sequence[str], int], str]] = {
+    "text": lambda report, _folders, width: as_text(report, width),
+    "json": lambda report, *_: as_json(report),
+    "svg": _svg,
+    "html": _html,
+    "trace": _trace,
+}
 FORMS = tuple(_RENDERERS)
 
 

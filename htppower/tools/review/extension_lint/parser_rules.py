@@ -24,7 +24,6 @@ INNER = {"inner.json": f"{{{DEVICES}}}\n"}
 SVS, NOM, MAX = (f"DCVS_VOLTAGE_VCORNER_{corner}" for corner in ("SVS", "NOM", "MAX_VOLTAGE_CORNER"))
 START = '"init_start", "inference_start", "deinit_start"'
 _DONE = '"init_done", "inference_done", "deinit_done"'
-_REFUSED = "The vendor's tools refuse the whole file: Genie prints one warning and runs without any vote."
 
 
 def extension_rule(number: int, says: str, breach: Breach, source: str = MEASURED, **more: Any) -> Rule:
@@ -79,11 +78,13 @@ DONE = item(_DONE)
 EVERY = (item(START), DONE)
 
 
-def _refused(number: int, says: str, **more: Any) -> Rule:
-    return extension_rule(number, says, Breach.ERROR, **more)
+def _refused(number: int, says: str, why: str, **more: Any) -> Rule:
+    why = f"{why} The vendor's tools refuse the whole file: Genie prints one warning and runs without any vote."
+    return extension_rule(number, says, Breach.ERROR, why=why, **more)
 
 
-def _warned(number: int, says: str, source: str = MEASURED, **more: Any) -> Rule:
+def warned(number: int, says: str, source: str = MEASURED, **more: Any) -> Rule:
+    """Return a rule about what is ignored, or does harm."""
     return extension_rule(number, says, Breach.WARNING, source, **more)
 
 
@@ -91,10 +92,7 @@ PARSER_RULES = (
     _refused(
         10,
         "The text is JSON without extras, in UTF-8 without a byte order mark, and holds an object.",
-        why=(
-            "The vendor's parser accepts no comments, no commas before a bracket, no NaN and no byte order mark. "
-            f"{_REFUSED}"
-        ),
+        why="The vendor's parser accepts no comments, no commas before a bracket, no NaN and no byte order mark.",
         mend="Write plain JSON.",
         wrong=cores(f"{BURST},"),
         right=core(),
@@ -102,7 +100,7 @@ PARSER_RULES = (
     _refused(
         11,
         "Every value is of its key's type.",
-        why=f"A number in quotes is a text, and 1 is not true. {_REFUSED}",
+        why="A number in quotes is a text, and 1 is not true.",
         mend="Write a value of the key's type.",
         wrong=core('"rpc_polling_time": "9999"'),
         right=core('"rpc_polling_time": 9999'),
@@ -110,7 +108,7 @@ PARSER_RULES = (
     _refused(
         12,
         "Every word is one that its key accepts, in the same spelling.",
-        why=f"Words are compared letter by letter. {_REFUSED}",
+        why="Words are compared letter by letter.",
         mend="Write the word as the vendor writes it.",
         wrong=cores('{"perf_profile": "BURST"}'),
         right=core(),
@@ -118,7 +116,7 @@ PARSER_RULES = (
     _refused(
         13,
         "Every number is in the range that its key accepts.",
-        why=f"A number that does not fit is not shortened. {_REFUSED}",
+        why="A number that does not fit is not shortened.",
         mend="Write a number in the range.",
         wrong=core('"rpc_control_latency": -1'),
         right=core('"rpc_control_latency": 100'),
@@ -126,7 +124,7 @@ PARSER_RULES = (
     _refused(
         14,
         "Objects in graphs and cores have no key that the parser does not know.",
-        why=f"In graphs and cores even a note to the reader is an unknown key. {_REFUSED}",
+        why="In graphs and cores even a note to the reader is an unknown key.",
         mend="Delete it, or put it at the top, where unknown keys are ignored.",
         wrong=core('"_comment": "as fast as it goes"'),
         right=core(),
@@ -134,7 +132,7 @@ PARSER_RULES = (
     _refused(
         15,
         "A custom item has at least one graph state, and each only once.",
-        why=f"An item for no state, or for one state twice, means nothing. {_REFUSED}",
+        why="An item for no state, or for one state twice, means nothing.",
         mend="Name each state once.",
         wrong=custom(item(f'{START}, "init_start"'), DONE),
         right=custom(*EVERY),
@@ -142,7 +140,7 @@ PARSER_RULES = (
     _refused(
         16,
         "Every object has all keys that it needs.",
-        why=f"Clock votes have six corners, and none has a default. {_REFUSED}",
+        why="Clock votes have six corners, and none has a default.",
         mend="Add what is missing.",
         wrong=custom(item(START, voted=f'"busVoltageCornerMin": "{SVS}"'), DONE),
         right=custom(*EVERY),
@@ -150,7 +148,7 @@ PARSER_RULES = (
     _refused(
         17,
         "custom has items with clock votes, and perf_profile is custom; each of the two needs the other.",
-        why=f"The profile custom consists of its items, and no other profile has items. {_REFUSED}",
+        why="The profile custom consists of its items, and no other profile has items.",
         mend="Write perf_profile custom next to custom.",
         wrong=custom(*EVERY, profile="burst"),
         right=custom(*EVERY),
@@ -158,12 +156,12 @@ PARSER_RULES = (
     _refused(
         18,
         "In a list, no object without values comes before an object with values.",
-        why=f"The parser miscounts objects without values. {_REFUSED}",
+        why="The parser miscounts objects without values.",
         mend="Delete the empty object, or put it last.",
         wrong=file(f'"graphs": [{{}}, {{"graph_names": ["model"]}}], {DEVICES}'),
         right=file(f'"graphs": [{{"graph_names": ["model"]}}], {DEVICES}'),
     ),
-    _warned(
+    warned(
         20,
         "Every key is at a place where the parser reads it.",
         why="A key in the wrong place is silently ignored: perf_profile in a device does not change the profile.",
@@ -171,7 +169,7 @@ PARSER_RULES = (
         wrong=device('"perf_profile": "power_saver"'),
         right=core(),
     ),
-    _warned(
+    warned(
         21,
         "No key is given twice: the parser uses the first.",
         why="The vendor's parser uses the first value, most other readers of JSON use the last.",
@@ -179,7 +177,7 @@ PARSER_RULES = (
         wrong=device('"device_id": 0, "device_id": 0'),
         right=device('"device_id": 0'),
     ),
-    _warned(
+    warned(
         22,
         "There is only one device: of several, the parser uses the first.",
         why="The settings of the second device are never used, and no message reports it.",
@@ -187,7 +185,7 @@ PARSER_RULES = (
         wrong=file(f'"devices": [{{"device_id": 0, "cores": [{BURST}]}}, {{"device_id": 1, "cores": [{BURST}]}}]'),
         right=device('"device_id": 0'),
     ),
-    _warned(
+    warned(
         23,
         "An outer file names the library of the HTP, and one existing inner file, or one for each SoC; it has no HTP "
         "settings itself.",
@@ -196,7 +194,7 @@ PARSER_RULES = (
         wrong={**file(f"{OUTER}, {DEVICES}"), **INNER},
         right=file(OUTER),
     ),
-    _warned(
+    warned(
         24,
         "No unknown key has the name of a known key in or around its object: it is read as that key.",
         why=(
@@ -207,7 +205,7 @@ PARSER_RULES = (
         wrong=core('"my_perf_profile": "power_saver"'),
         right=core(),
     ),
-    _warned(
+    warned(
         25,
         "All cores of a device have the same values: if they differ, the last value applies to all cores.",
         why=(

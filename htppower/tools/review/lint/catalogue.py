@@ -19,6 +19,7 @@ from htppower.votes.options import VOTE_OPTIONS
 if TYPE_CHECKING:
     from htppower.errors import Finding, KeyPath
 
+_FAMILIES = {"FILE": Family.FILE, "JSON": Family.FILE, "YAML": Family.YAML}
 _POLLS = "extends: low_balanced\nvotes: {rpc_polling_time_us: 100}\n"
 
 
@@ -33,7 +34,8 @@ def _stated(*left_out: str) -> dict[str, str]:
     return {MINE: f"profile: mine\nsummary: Mine.\nvotes:\n{votes}relax: unset\n"}
 
 
-def _rule(rule_id: str, family: Family, says: str, **more: Any) -> Rule:
+def _rule(rule_id: str, says: str, **more: Any) -> Rule:
+    family = _FAMILIES.get(rule_id.partition("-")[0], Family.SCHEMA)
     return Rule(rule_id, says, Breach.ERROR, "the format of profile files", family=family, **more)
 
 
@@ -44,7 +46,6 @@ def _suppression(rule_id: str, says: str, **more: Any) -> Rule:
 FILE_RULES = (
     _rule(
         "FILE-1",
-        Family.FILE,
         "The file can be read.",
         why="A file that is missing, is a folder, or may not be read has no votes to check.",
         mend="Check the path, and who may read the file.",
@@ -52,7 +53,6 @@ FILE_RULES = (
     ),
     _rule(
         "FILE-2",
-        Family.FILE,
         "The file is at most 1 MiB.",
         why="A profile has some 40 lines. A file this large is something else, and would take long to read.",
         mend="Name the profile.",
@@ -60,7 +60,6 @@ FILE_RULES = (
     ),
     _rule(
         "FILE-3",
-        Family.FILE,
         "The file is UTF-8.",
         why="In another encoding the same bytes are other letters, so readers would not agree on the content.",
         mend="Save the file as UTF-8.",
@@ -68,7 +67,6 @@ FILE_RULES = (
     ),
     _rule(
         "JSON-1",
-        Family.FILE,
         "A vendor's file is well-formed JSON without extensions, at most 100 levels deep.",
         why=(
             "The vendor's parser accepts no comments, no trailing commas, no byte order mark and no NaN. It refuses "
@@ -79,7 +77,6 @@ FILE_RULES = (
     ),
     _rule(
         "YAML-1",
-        Family.YAML,
         "The file is well-formed YAML, at most 20 levels deep, and holds one mapping.",
         why="A file that can't be read to its end can't be reviewed: the part after the fault may mean anything.",
         mend="Write key: value, with a space after the colon, and indent with spaces.",
@@ -88,7 +85,6 @@ FILE_RULES = (
     ),
     _rule(
         "YAML-2",
-        Family.YAML,
         "No key is given twice.",
         why="Most readers silently take the later value, and reviewers the first one that they see.",
         mend="Keep one of them.",
@@ -97,7 +93,6 @@ FILE_RULES = (
     ),
     _rule(
         "YAML-3",
-        Family.YAML,
         "No word is one that YAML 1.1 and 1.2 read differently, such as `on`, `010` or `12:30:45`.",
         why=(
             "YAML 1.1 reads on as true and 010 as 8; YAML 1.2 reads on as a word and 010 as 10. The vote would depend "
@@ -109,7 +104,6 @@ FILE_RULES = (
     ),
     _rule(
         "YAML-4",
-        Family.YAML,
         "Aliases are defined, expand to at most 2000 values, and do not contain themselves.",
         why="An alias to nothing, or to itself, has no value; an alias that expands without end exhausts the memory.",
         mend="Write the value out.",
@@ -118,7 +112,6 @@ FILE_RULES = (
     ),
     _rule(
         "YAML-5",
-        Family.YAML,
         "There are no tags and no merge keys.",
         why="Tags build values of the reader's choice, and merge keys hide where a value comes from.",
         mend="Use extends: NAME, which shows where each value was written.",
@@ -127,7 +120,6 @@ FILE_RULES = (
     ),
     _rule(
         "KEY-1",
-        Family.SCHEMA,
         "Every key is known to the format, and does not exclude another given key.",
         why="A misspelt key would be silently ignored, and the vote would keep its old value.",
         mend="Write the intended key; a finding names the nearest. If two keys exclude each other, leave one out.",
@@ -136,7 +128,6 @@ FILE_RULES = (
     ),
     _rule(
         "KEY-2",
-        Family.SCHEMA,
         "Every required field is stated, or inherited by `extends`.",
         why=(
             "A field that a profile leaves out keeps the value of the previous profile. So a field without a vote must"
@@ -148,7 +139,6 @@ FILE_RULES = (
     ),
     _rule(
         "TYPE-1",
-        Family.SCHEMA,
         "Every value is of its field's type.",
         why="A number in quotes is a word, not a number of microseconds.",
         mend="Write a value of the field's type.",
@@ -157,7 +147,6 @@ FILE_RULES = (
     ),
     _rule(
         "VALUE-1",
-        Family.SCHEMA,
         "Every word is one that its field allows, and every number is in its field's range.",
         why="An unknown corner or mode has no number to send.",
         mend="Write one of the field's words; a finding names the nearest.",
@@ -166,7 +155,6 @@ FILE_RULES = (
     ),
     _rule(
         "NAME-1",
-        Family.SCHEMA,
         "The named profile, power state or device model exists.",
         why="If a name leads nowhere, it is unknown what is inherited, or what the votes are lowered to.",
         mend="Write a name that exists; htppower list has the profiles.",
@@ -175,7 +163,6 @@ FILE_RULES = (
     ),
     _rule(
         "EXT-1",
-        Family.SCHEMA,
         "`extends` has no cycle.",
         why="If files extend each other, no file has the first value.",
         mend="Extend a profile that does not extend this one.",
