@@ -273,18 +273,14 @@ def placed(found: list[Found]) -> Iterator[tuple[Found, Where, tuple[str, ...]]]
     A key that the group already has begins a new group, such as the options of a second run.
     """
     numbers: dict[tuple[str, ...], int] = {}
-    seen: set[tuple[str, ...]] = set()
     of_group: list[tuple[str, ...]] = []
     beside: dict[tuple[str, ...], set[str]] = {}
     for each in found:
         scope = each.scope
-        group = (f"literal {scope.literal}", f"body {scope.body}", scope.given_to)
-        number = numbers.get(group, 0)
-        if (*group, str(number), each.key) in seen:
-            number += 1
-            numbers[group] = number
-        seen.add((*group, str(number), each.key))
-        of_group.append((*group, str(number)))
+        place = (f"literal {scope.literal}", f"body {scope.body}", scope.given_to)
+        if each.key in beside.get((*place, str(numbers.get(place, 0))), ()):
+            numbers[place] = numbers.get(place, 0) + 1
+        of_group.append((*place, str(numbers.get(place, 0))))
         beside.setdefault(of_group[-1], set()).add(each.key)
     for each, its_group in zip(found, of_group, strict=True):
         yield each, each.where or _where(each, beside[its_group]), its_group
