@@ -175,6 +175,9 @@ _CUSTOM_ITEMS = _compiled(
 )
 
 
+_AS_ITEMS, _AS_OBJECT = re.compile(r"custom(?:(?!custom)[^.\[])*\["), re.compile(r"\.custom\.")
+
+
 def found_in(path: str, words: Words) -> str | None:
     """Return a path from the first of some words to the last occurrence of the last one; None if a word is missing.
 
@@ -189,9 +192,6 @@ def found_in(path: str, words: Words) -> str | None:
     for again in words[-1].finditer(path, end) if len(words) > 1 else ():
         end = again.end()
     return path[first.start() : end]
-
-
-_AS_ITEMS, _AS_OBJECT = re.compile(r"custom(?:(?!custom)[^.\[])*\["), re.compile(r"\.custom\.")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -98,20 +98,18 @@ def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int
     values = _values(text)
     first = last = (0, 0)
     told = 0
-    for line, column in itertools.islice(_candidates(lines), MOST_VALUES):
+    begins = (
+        (number, match.start() + 1)
+        for number, line in enumerate(lines, 1)
+        # The pattern takes long to compile, and most files can be split without it.
+        for match in (re.finditer(_BEGIN, line, re.IGNORECASE) if "htppower" in line.lower() else ())
+    )
+    for line, column in itertools.islice(begins, MOST_VALUES):
         while last <= (line, column):
             first, last = next(values, (_END, _END))
         if line != told and not first <= (line, column) < last:
             told = line
             yield line, column
-
-
-def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the places where a comment for htppower begins, unless a value holds it."""
-    for number, line in enumerate(lines, 1):
-        # The pattern takes long to compile, and most files can be split without it.
-        for match in re.finditer(_BEGIN, line, re.IGNORECASE) if "htppower" in line.lower() else ():
-            yield number, match.start() + 1
 
 
 def _values(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
