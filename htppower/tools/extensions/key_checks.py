@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from htppower.tools.extensions.json_parser import Member, Node
     from htppower.tools.extensions.keys import Key
 
+# The top-level key for suppressions: the vendor's parser ignores it.
+OURS = "htppower"
 # Keys that only the second pass checks, which skips null and empty values.
 _ONLY_LEAVES = {
     (Section.CORE, "core_id"),
@@ -151,10 +153,6 @@ def meant_by(key: Key, node: Node) -> str:
         return f"write {soc.model}"
     such = f", such as {key.default}" if key.default else ""
     return f"write a number{such if key.useful is None else f' from {key.useful}'}"
-
-
-# The top-level key for suppressions: the vendor's parser ignores it.
-OURS = "htppower"
 
 
 def unknown_keys(file: ExtensionFile) -> Iterator[tuple[Block, Wrong]]:

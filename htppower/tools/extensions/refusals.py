@@ -57,7 +57,7 @@ def refused(file: ExtensionFile) -> list[Wrong]:
     found: list[Wrong] = []
     for block in inner_blocks(file):
         found += refused_values(block)
-        found += refused_custom(block)
+        found += _refused_custom(block)
     values = (each.at.node if isinstance(each.at, Member) else each.at for each in found)
     told = {leaf.node.start for value in values for leaf in leaves(value)}
     root = file.text.accepted()
@@ -65,7 +65,7 @@ def refused(file: ExtensionFile) -> list[Wrong]:
         is_of_outer = file.kind is FileKind.OUTER and leaf.path.startswith(_OF_OUTER)
         if leaf.node.start not in told and not is_of_outer:
             found.append(_unknown(leaf))
-    found += refused_lists(root)
+    found += _refused_lists(root)
     return [each for each in found if not file.text.placeholder(each.at)]
 
 
@@ -103,7 +103,7 @@ def _unfilled(file: ExtensionFile) -> Iterator[Finding]:
                     yield file.problem("EXT-12", node, message, "fill it in")
 
 
-def refused_custom(block: Block) -> Iterator[Wrong]:
+def _refused_custom(block: Block) -> Iterator[Wrong]:
     """Yield the reasons to refuse the file in the clock votes of an item."""
     for member in block.node.members if block.section is Section.DCVS else ():
         if member.key == "sleep_disable":
@@ -111,7 +111,7 @@ def refused_custom(block: Block) -> Iterator[Wrong]:
             yield Wrong("EXT-14", member, said, "delete it: only the object form of custom accepts it")
 
 
-def refused_lists(root: Node) -> Iterator[Wrong]:
+def _refused_lists(root: Node) -> Iterator[Wrong]:
     """Yield the reasons to refuse the file in its lists of graphs, devices and contexts as a whole."""
     for member in root.firsts().values():
         yield from _empty_before(member, root)

@@ -41,8 +41,7 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
         if block.section is Section.TOP:
             yield from _later_devices(block)
         elif block.section is Section.BACKEND_EXTENSIONS:
-            yield from _inner_files(block)
-            yield from _missing(file, block)
+            yield from _inner_files(file, block)
     for cores in cores_by_device(file).values():
         yield from _outvoted(cores)
     other = other_backend(file)
@@ -80,7 +79,11 @@ def _outvoted(cores: list[Block]) -> Iterator[Wrong]:
             yield Wrong("EXT-25", each.member, text, "write the same into each core")
 
 
-def _inner_files(block: Block) -> Iterator[Wrong]:
+def _inner_files(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
+    """Yield an outer file that does not name its inner files, and the inner files that can't be used.
+
+    Such a file is neither next to the outer one nor in the current folder, or is an outer file itself.
+    """
     one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     if one is not None and several is not None:
         said = "config_file_path and per_soc_config_file_path exclude each other"
@@ -90,11 +93,6 @@ def _inner_files(block: Block) -> Iterator[Wrong]:
         yield Wrong("EXT-23", block.node, said, 'add "config_file_path"')
     elif several is not None and several.kind is Kind.LIST and not several.items:
         yield Wrong("EXT-23", several, "per_soc_config_file_path names no file", "name one for each SoC")
-
-
-def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
-    """Yield the inner files that are neither next to the outer one nor in the current folder, or are outer ones."""
-    one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     for node in (*(() if one is None else (one,)), *(() if several is None else several.items)):
         if node.kind is not Kind.TEXT:
             continue

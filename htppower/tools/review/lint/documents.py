@@ -136,7 +136,7 @@ def as_json(report: LintReport) -> str:
             {
                 **_finding(report, suppressed.finding),
                 "suppression": {
-                    "line": suppressed.suppression.line,
+                    "line": suppressed.suppression.place.line,
                     "until": suppressed.suppression.until.isoformat(),
                     "because": suppressed.suppression.because,
                 },

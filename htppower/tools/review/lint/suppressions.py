@@ -147,24 +147,18 @@ class Suppression(NamedTuple):
     """One suppression.
 
     Attributes:
-        path, line, column: its place.
+        place: its place.
         rules: the ids of the rules whose findings it hides.
         until: the last day of its validity, in UTC.
         because: the reason.
         line_only: whether it is only for the findings of its own line.
     """
 
-    path: str
-    line: int
-    column: int
+    place: Place
     rules: tuple[str, ...]
     until: datetime.date
     because: str
     line_only: bool
-
-    def found(self, rule: str, message: str, hint: str) -> Found:
-        """Return a finding about the suppression itself."""
-        return _found(Place(self.path, self.line, self.column), rule, message, hint)
 
     def lifts(self, found: Found) -> bool:
         """Return whether it is about this finding, apart from its date.
@@ -175,8 +169,8 @@ class Suppression(NamedTuple):
         if found.finding.rule not in self.rules:
             return False
         if self.line_only:
-            return (self.path, self.line) in ((found.finding.path, found.finding.line), found.written)
-        return self.path in found.paths
+            return (self.place.path, self.place.line) in ((found.finding.path, found.finding.line), found.written)
+        return self.place.path in found.paths
 
 
 class Suppressed(NamedTuple):
@@ -237,7 +231,7 @@ def from_words(place: Place, said: str, *, line_only: bool = False) -> Suppressi
         return _found(place, "SUP-1", f"{until!r} is not a date", f"write it as {_DATE}")
     if not why.strip(" ."):
         return _found(place, "SUP-1", "no reason", f"write why: {_line(rules, until, _WHY)}")
-    return Suppression(place.path, place.line, place.column, tuple(rules.split(",")), last_day, why, line_only)
+    return Suppression(place, tuple(rules.split(",")), last_day, why, line_only)
 
 
 def apply(
@@ -257,7 +251,7 @@ def apply(
     suppressions = tuple(suppressions)
     by_path: dict[str, list[Suppression]] = {}
     for suppression in (*suppressions, *inherited):
-        by_path.setdefault(suppression.path, []).append(suppression)
+        by_path.setdefault(suppression.place.path, []).append(suppression)
     left, lifted = [], []
     used: set[tuple[Suppression, str]] = set()
     for found in findings:
@@ -270,14 +264,14 @@ def apply(
             left.append(found)
     for suppression in suppressions:
         unused = [rule for rule in suppression.rules if (suppression, rule) not in used and rule not in unchecked]
-        if unused and suppression.path not in unread:
+        if unused and suppression.place.path not in unread:
             where = "on this line" if suppression.line_only else "in this file"
             message = f"no finding of {', '.join(unused)} {where}"
-            left.append(suppression.found("SUP-3", message, "delete the suppression"))
+            left.append(_found(suppression.place, "SUP-3", message, "delete the suppression"))
         elif today > suppression.until:
             message = f"the suppression of {', '.join(suppression.rules)} expired on {suppression.until}"
             hint = "fix the cause of the finding, or give a new date and reason"
-            left.append(suppression.found("SUP-2", message, hint))
+            left.append(_found(suppression.place, "SUP-2", message, hint))
     return left, lifted
 
 
