@@ -92,7 +92,7 @@ def said_by_json(text: JsonText) -> Said | None:
         return _of_genai_config(text, root)
     if any(_engine(root, name) is not None for name in DIALOGS):
         return _of_dialog(text, root)
-    policy = _policy(root)
+    policy = _member(root.get("performance"), "policy") if len(root.members) == 1 else None
     if policy is not None:
         return Said((_statement(text, Where.POLICY, policy, ()),), form=POLICY)
     if _OF_EXTENSIONS.intersection(member.key for member in root.members):
@@ -157,10 +157,6 @@ def _member(node: Node | None, key: str) -> Member | None:
 def _value(node: Node | None, key: str) -> Node | None:
     member = _member(node, key)
     return None if member is None else member.node
-
-
-def _policy(root: Node) -> Member | None:
-    return _member(root.get("performance"), "policy") if len(root.members) == 1 else None
 
 
 def _engine(root: Node, name: str) -> Node | None:

@@ -33,17 +33,11 @@ _LONGEST_LINE = 10_000
 _WHOLE = re.compile(r"[-+]?[0-9]+", re.ASCII)
 
 
-class _Unreadable(Exception):  # noqa: N818 - never leaves this file
-    """YAML whose nesting is too deep."""
-
-
 def said_by_yaml(given: str, path: str) -> Said:
     """Return the voting settings in YAML, including those in its commands."""
     text = Code(path, given)
     try:
         roots = list(_documents(given))
-    except _Unreadable as error:
-        return Said(problems=(Finding.of_file(path, YAML_RULE, f"not read as YAML: {error}", "check its syntax"),))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = Place(path) if mark is None else Place(path, mark.line + 1, mark.column + 1)
@@ -61,7 +55,7 @@ def _documents(given: str) -> Iterator[Node]:
     for event in yaml.parse(given, Loader=_Loader):
         if isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             if len(stack) == _DEEPEST:
-                raise _Unreadable(f"nested deeper than {_DEEPEST}")
+                raise yaml.MarkedYAMLError(problem=f"nested deeper than {_DEEPEST}")
             stack.append((event, []))
             continue
         node = None
