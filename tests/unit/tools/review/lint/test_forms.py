@@ -42,9 +42,7 @@ findings = st.builds(
 )
 suppressions = st.builds(
     Suppression,
-    path=st.just("a.yaml"),
-    line=st.integers(1, 9),
-    column=st.just(1),
+    place=st.builds(Place, st.just("a.yaml"), st.integers(1, 9), st.just(1)),
     rules=st.just(("RPC-6",)),
     until=st.dates(),
     because=st.text(HOSTILE, min_size=1, max_size=20),
