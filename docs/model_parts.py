@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from docs.tables import made_table
 from htppower.profiles.field_limits import declared
-from htppower.tools.review.lint.file_rules import MODEL_RULES
+from htppower.tools.review.lint.catalogue import MODEL_RULES
 from htppower.tools.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model, number
 from htppower.tools.tuning.models.model import LIMITS_OF_VALUES, DeviceModel, Quantity
 

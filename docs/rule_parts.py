@@ -19,7 +19,7 @@ from htppower.rules.rule import MINE
 from htppower.tools.cli.main import main as command
 from htppower.tools.review.extension_lint.harm_rules import HARM_RULES
 from htppower.tools.review.extension_lint.parser_rules import PARSER_RULES
-from htppower.tools.review.lint.file_rules import FILE_RULES
+from htppower.tools.review.lint.catalogue import FILE_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

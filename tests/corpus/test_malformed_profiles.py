@@ -18,7 +18,7 @@ from htppower import ProfileError, RuleBreach, load_profile
 from htppower.errors import Severity
 from htppower.profiles import strict_yaml
 from htppower.profiles.loading import examine_profile
-from htppower.tools.review.lint import home
+from htppower.tools.review.lint import profile_findings
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.forms import FORMS, render
 from htppower.tools.review.lint.run import lint
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from htppower.profiles.discovery import Folders
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
-    from htppower.tools.review.lint.report import LintReport
+    from htppower.tools.review.lint.run import LintReport
 
 
 MALFORMED = CORPUS / "malformed"
@@ -57,7 +57,7 @@ def _examine(path: str, folders: Folders) -> Examined[Profile]:
 @pytest.fixture
 def _examined_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Examine each file once for all tests: lint compares a readable file with its 150 neighbours."""
-    monkeypatch.setattr(home, "examine_profile", lambda path, folders, _known: _examine(path, folders))
+    monkeypatch.setattr(profile_findings, "examine_profile", lambda path, folders, _known: _examine(path, folders))
 
 
 def of_votes(expected: Expectation) -> bool:

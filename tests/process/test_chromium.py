@@ -10,7 +10,7 @@ import pytest
 from support.chromium import CHROMIUM, DARK, LIGHT, Browser
 from support.dry_runs import dry_run, hostile
 
-from htppower.tools.review.dry_run.as_page import as_page
+from htppower.tools.review.dry_run.drawn import as_page
 from htppower.tools.review.pictures.svg import as_svg
 from htppower.tools.review.pictures.timeline import timeline
 

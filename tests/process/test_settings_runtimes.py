@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.runtime_settings import settings
 
 from htppower import load_profile, profile_names
 from htppower.tools.review.settings_check import check
-from htppower.tools.runtimes.catalogue import settings
 from htppower.tools.runtimes.litert import NUMBERS
 
 GENAI = "genai_config.json"

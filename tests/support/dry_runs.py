@@ -14,7 +14,7 @@ from htppower.tools.review.dry_run.workload import Workload, run
 if TYPE_CHECKING:
     from htppower.backends.simulated.clocks import Effective
     from htppower.profiles.profile import Profile
-    from htppower.tools.review.dry_run.report import Report
+    from htppower.tools.review.dry_run.workload import Report
     from htppower.votes.vote_set import VoteSet
 
 # Names and summaries that must stay texts.

@@ -12,7 +12,7 @@ from htppower.errors import ProfileError
 from htppower.tools.extensions.extension_file import FileKind, parse_extension_file
 from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.to_profiles import to_profiles
-from htppower.tools.review.extension_lint.run import is_refused
+from htppower.tools.review.extension_lint.run import lint_extension_file
 
 if TYPE_CHECKING:
     from support.voter import Voter
@@ -37,6 +37,11 @@ def is_imported(data: bytes) -> bool:
     except ProfileError:
         return False
     return True
+
+
+def is_refused(data: bytes) -> bool:
+    """Return whether lint finds an error that the parser makes of a file."""
+    return any(finding.rule < "EXT-20" for finding in lint_extension_file("-", data).findings)
 
 
 def disagreements(reader: Voter, seeds: range) -> tuple[list[str], int, int]:

@@ -6,15 +6,16 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from htppower.tools.extensions.key_table import (
+from htppower.tools.extensions.keys import (
     CORNERS,
     EXPANDED_CORNERS,
     GRAPH_STATES,
     KEYS,
     PERF_PROFILES,
     POWER_MODES,
+    Section,
+    Type,
 )
-from htppower.tools.extensions.keys import Section, Type
 
 if TYPE_CHECKING:
     import random

@@ -84,7 +84,7 @@ def test_patterns_of_every_kind_are_found() -> None:
     found = {(used.where.partition(":")[0], used.method) for used in PATTERNS}
     assert {
         ("htppower.tools.extensions.json_parser._WORD", "match"),
-        ("htppower.tools.extensions.key_words._OF_CORE", "search"),
+        ("htppower.tools.extensions.key_words._CORE", "search"),
         ("htppower.tools.review.lint.suppressions", "fullmatch"),
         ("htppower.tools.tuning.traces.readers.chrome", "search"),
     } <= found

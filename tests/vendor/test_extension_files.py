@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.extension_disagreements import accepted, disagreements, is_imported
+from support.extension_disagreements import accepted, disagreements, is_imported, is_refused
 from support.extension_mutations import CHAT_APP
 from support.extension_verdicts import REFUSED, TAKEN
 from support.imported import clocks
@@ -17,7 +17,6 @@ from support.imported import clocks
 from htppower.tools.extensions.extension_file import parse_extension_file
 from htppower.tools.extensions.to_profiles import to_profiles
 from htppower.tools.review.diff.extension_parts import parts_of
-from htppower.tools.review.extension_lint.run import is_refused
 
 if TYPE_CHECKING:
     from support.voter import Voter

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.checkout import TESTS
+from support.runtime_settings import settings
 from support.voter import libraries
 
 from htppower import load_profile, profile_names
 from htppower.tools.review.settings_check import check
-from htppower.tools.runtimes.catalogue import settings
 from htppower.tools.runtimes.json_settings import DIALOGS as GENIES
 
 if TYPE_CHECKING:

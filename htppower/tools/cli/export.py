@@ -17,9 +17,8 @@ from htppower.tools.cli.outputs import File, Sort, write_files
 from htppower.tools.cli.parameter_types import WholeNumber
 from htppower.tools.cli.terminal import echo
 from htppower.tools.extensions.extension_file import read_extension_file
-from htppower.tools.extensions.from_profile import from_profile
+from htppower.tools.extensions.from_profile import from_profile, merged
 from htppower.tools.extensions.lost import architecture, harmful_elsewhere
-from htppower.tools.extensions.merge import merged
 from htppower.tools.report.layout import terminal_width, wrapped
 from htppower.tools.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json
 

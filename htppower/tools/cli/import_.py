@@ -18,11 +18,11 @@ from htppower.tools.cli.terminal import echo
 from htppower.tools.extensions.extension_file import as_inner, parse_extension_file, read_extension_file
 from htppower.tools.extensions.inner_files import inner_files
 from htppower.tools.extensions.json_text import parse_json
+from htppower.tools.extensions.key_checks import refuse_others, unknown_keys
 from htppower.tools.extensions.to_profiles import to_profiles
-from htppower.tools.extensions.unknown_keys import refuse_others, unknown_keys
 from htppower.tools.report.layout import terminal_width, wrapped
 from htppower.tools.review.settings_check import findings_of, outer_of_dialog, why_unread
-from htppower.tools.runtimes.json_kinds import other_kind
+from htppower.tools.runtimes.json_settings import other_kind
 from htppower.tools.runtimes.reading import named_extensions, said, sniff
 
 if TYPE_CHECKING:

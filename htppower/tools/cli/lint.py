@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from htppower.rules.platforms import Platform
-    from htppower.tools.review.lint.report import LintReport
+    from htppower.tools.review.lint.run import LintReport
 
 
 # A scheme, and the characters of RFC 3986.
@@ -172,7 +172,7 @@ def _files(paths: Iterable[str], folders: tuple[str, ...]) -> tuple[str, ...]:
 def _prepared(said: str) -> str:
     """Return how a context was prepared, from a word, or from the JSON of the context or DLC."""
     from htppower.tools.extensions.json_text import read_json  # noqa: PLC0415 - only if it is needed
-    from htppower.tools.review.extension_lint.shared_buffers import MEMHANDLE, RAW, prepared_with  # noqa: PLC0415
+    from htppower.tools.review.extension_lint.harmful import MEMHANDLE, RAW, prepared_with  # noqa: PLC0415
 
     if said in (RAW, MEMHANDLE):
         return said
@@ -212,9 +212,9 @@ def _show_mends(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
 
 
 def _statistics(report: LintReport, form: str) -> str:
-    from htppower.tools.review.lint.statistics import as_json, as_text  # noqa: PLC0415 - only if it is needed
+    from htppower.tools.review.lint.documents import counts_as_json, counts_as_text  # noqa: PLC0415 - if needed
 
-    return as_json(report) if form == "json" else as_text(report, terminal_width())
+    return counts_as_json(report) if form == "json" else counts_as_text(report, terminal_width())
 
 
 def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform | None:

@@ -109,7 +109,7 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
     Raises:
         click.UsageError: a named profile has a test already.
     """
-    from htppower.tools.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415 - as above
+    from htppower.tools.review.vote_tests.runner import snapshot_path, snapshot_text  # noqa: PLC0415 - as above
 
     texts: dict[str, str | bytes | File] = {}
     for path in paths:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.simulated.htp import SimulatedHtp
     from htppower.tools.cli.help import Decorator
-    from htppower.tools.review.dry_run.report import Workload
+    from htppower.tools.review.dry_run.workload import Workload
 
 # The SoC of a dry run that names none.
 DEFAULT_SOC = "SM8650"
@@ -83,7 +83,7 @@ def workload(options: dict[str, Any]) -> Workload:
     Raises:
         click.UsageError: a time is given twice, with its unit and as a number of us.
     """
-    from htppower.tools.review.dry_run.report import Workload  # noqa: PLC0415 - as above
+    from htppower.tools.review.dry_run.workload import Workload  # noqa: PLC0415 - as above
 
     inference_us, gap_us = (_time_us(options, time) for time in _TIMES)
     return Workload(options["inferences"], inference_us, gap_us)

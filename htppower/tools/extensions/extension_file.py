@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.tools.extensions.json_nodes import Kind, Node
+from htppower.tools.extensions.json_parser import Kind, Node
 from htppower.tools.extensions.json_text import JsonText, parse_json, read_json
-from htppower.tools.extensions.key_table import KEYS
 from htppower.tools.extensions.key_words import by_words
-from htppower.tools.extensions.keys import UINT32, Section, Type
+from htppower.tools.extensions.keys import KEYS, UINT32, Section, Type
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from htppower.errors import KeyPath, Place
-    from htppower.tools.extensions.json_nodes import Member
+    from htppower.tools.extensions.json_parser import Member
     from htppower.tools.extensions.key_words import Leaf
     from htppower.tools.extensions.keys import Key
 

@@ -1,13 +1,17 @@
-"""Writes a profile as the settings of a core in an extension file: ``custom`` with its items, and other keys."""
+"""Writes a profile as the settings of a core in a new or an existing extension file.
+
+A profile becomes ``custom`` with its items, and other keys. In an existing file, every other byte stays unchanged.
+"""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import Severity
-from htppower.tools.extensions.custom_votes import (
+from htppower.errors import Finding, ProfileError, Severity
+from htppower.tools.extensions.clock_blocks import (
     DEINIT_DONE,
     DEINIT_START,
     INFERENCE_DONE,
@@ -15,17 +19,30 @@ from htppower.tools.extensions.custom_votes import (
     INIT_DONE,
     INIT_START,
 )
-from htppower.tools.extensions.json_edits import new_text
+from htppower.tools.extensions.extension_file import FileKind, extension_file
+from htppower.tools.extensions.json_edits import new_text, with_value, without
+from htppower.tools.extensions.json_parser import Member
+from htppower.tools.extensions.key_checks import unknown_keys
+from htppower.tools.extensions.key_words import read_as
+from htppower.tools.extensions.keys import BESIDE, CORE_KEYS, KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.lost import lost_fields, sustains, without_missing
+from htppower.tools.extensions.one_core import core_id, with_one_core
+from htppower.tools.extensions.performance import core_performance
+from htppower.tools.extensions.refusals import refusals
 from htppower.votes.clock_votes import HVX_EXP_REMOVED, HVX_REMOVED, DcvsV3
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from htppower.errors import KeyPath
     from htppower.profiles.expressed import Lost
-    from htppower.profiles.profile import Profile
+    from htppower.profiles.profile import Profile, Relax
     from htppower.rules.socs import Soc
-    from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3Exp, HmxV2
+    from htppower.tools.extensions.extension_file import ExtensionFile, Wrong
+    from htppower.votes.clock_votes import Ceng, CengExp, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
+_OF_CUSTOM = frozenset(name for section, name in KEYS if section in VOTE_SECTIONS)
 
 
 @attrs.frozen
@@ -88,14 +105,11 @@ def device_settings(soc: Soc | None) -> dict[str, Any]:
 def _beside(votes: VoteSet) -> dict[str, Any]:
     """Return the other keys of the core, always with a latency: without one the voter votes 100 us; 0 is not a vote."""
     keys: dict[str, Any] = {"rpc_control_latency": votes.rpc_control_latency_us or 0}
-    if votes.rpc_polling_time_us:
-        keys["rpc_polling_time"] = votes.rpc_polling_time_us
-    if votes.adaptive_polling_time_us:
-        keys["adaptive_polling_time"] = votes.adaptive_polling_time_us
-    if votes.hmx_timeout_us is not None:
-        keys["hmx_timeout_us"] = votes.hmx_timeout_us
-    if votes.ddr_perf_mode is not None:
-        keys["ddr_perf_mode"] = votes.ddr_perf_mode
+    for key, field in BESIDE.items():
+        value = getattr(votes, field)
+        # The voter does not vote a polling time of 0.
+        if value or (value is not None and not key.endswith("polling_time")):
+            keys[key] = value
     return keys
 
 
@@ -139,7 +153,13 @@ def _item_blocks(votes: VoteSet) -> dict[str, Any]:
     else:
         blocks["dcvsExpControl"] = _dcvs_exp(hvx)
     if votes.hmx_v2 is not None:
-        blocks["hmxControl"] = _hmx_block(votes.hmx_v2)
+        hmx = votes.hmx_v2
+        # 2.47 accepts it only with all its corners.
+        blocks["hmxControl"] = {
+            "hmxPickDefault": int(hmx.pick_default),
+            "hmxPerfMode": int(hmx.perf_mode),
+            **_corners("hmx", hmx),
+        }
     if votes.ceng is not None:
         blocks["cengControl"] = _ceng(votes.ceng)
     if votes.ceng_exp is not None:
@@ -147,31 +167,25 @@ def _item_blocks(votes: VoteSet) -> dict[str, Any]:
     return blocks
 
 
-def _hmx_block(hmx: HmxV2) -> dict[str, Any]:
-    """Return an ``hmxControl``; 2.47 accepts it only with all its corners."""
-    return {"hmxPickDefault": int(hmx.pick_default), "hmxPerfMode": int(hmx.perf_mode), **_corners("hmx", hmx)}
-
-
 def _dcvs(hvx: DcvsV3) -> dict[str, Any]:
-    return {
-        "enableDcvs": HVX_REMOVED.dcvs_enable if hvx.dcvs_enable is None else hvx.dcvs_enable,
-        "powerMode": hvx.power_mode.enumerator,
-        "sleep_latency_us": HVX_REMOVED.sleep_latency_us if hvx.sleep_latency_us is None else hvx.sleep_latency_us,
-        **_corners("bus", hvx.bus or HVX_REMOVED.bus),
-        **_corners("core", hvx.core or HVX_REMOVED.core),
-    }
+    enable = HVX_REMOVED.dcvs_enable if hvx.dcvs_enable is None else hvx.dcvs_enable
+    return {"enableDcvs": enable, **_clocks(hvx, HVX_REMOVED)}
 
 
 def _dcvs_exp(hvx: DcvsV3Exp) -> dict[str, Any]:
-    latency_us = HVX_EXP_REMOVED.sleep_latency_us if hvx.sleep_latency_us is None else hvx.sleep_latency_us
+    sleep = {} if hvx.sleep_disable is None else {"sleepDisable": int(hvx.sleep_disable)}
+    perf_modes = {"corePerfMode": int(hvx.core_perf_mode), "busPerfMode": int(hvx.bus_perf_mode)}
+    return {**_clocks(hvx, HVX_EXP_REMOVED, sleep), **perf_modes}
+
+
+def _clocks(hvx: Any, removed: Any, sleep: Mapping[str, int] = MappingProxyType({})) -> dict[str, Any]:
+    """Return power mode, sleep and corners; for an unset field, the value that cancels an earlier vote."""
     return {
         "powerMode": hvx.power_mode.enumerator,
-        "sleep_latency_us": latency_us,
-        **({} if hvx.sleep_disable is None else {"sleepDisable": int(hvx.sleep_disable)}),
-        **_corners("bus", hvx.bus or HVX_EXP_REMOVED.bus),
-        **_corners("core", hvx.core or HVX_EXP_REMOVED.core),
-        "corePerfMode": int(hvx.core_perf_mode),
-        "busPerfMode": int(hvx.bus_perf_mode),
+        "sleep_latency_us": removed.sleep_latency_us if hvx.sleep_latency_us is None else hvx.sleep_latency_us,
+        **sleep,
+        **_corners("bus", hvx.bus or removed.bus),
+        **_corners("core", hvx.core or removed.core),
     }
 
 
@@ -183,3 +197,73 @@ def _corners(clock: str, limits: Any) -> dict[str, str]:
     """Return min, target and max of a clock."""
     corners = (("Min", limits.min), ("Target", limits.target), ("Max", limits.max))
     return {f"{clock}VoltageCorner{name}": corner.enumerator for name, corner in corners}
+
+
+def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, core: int = 0) -> ExtensionFile:
+    """Return a file with a profile in this core of its first device; core and device are added if they are missing.
+
+    Other settings of the core stay. If a SoC is given, it becomes the device's SoC.
+
+    Raises:
+        ProfileError: the vendor's parser refuses the file before or after the change; it is an outer file; the settings
+            of another core would override the profile; or an unknown key in its first device is read as one of the keys
+            of the profile.
+    """
+    if file.kind is FileKind.OUTER:
+        message = "an outer file, which only names the file with the settings"
+        raise ProfileError([Finding.of_file(file.path, "TYPE-1", message, "merge into that file")])
+    if broken := refusals(file):
+        raise ProfileError(broken)
+    if misread := [file.problem(*each) for each in _misread(file)]:
+        raise ProfileError(misread)
+    device: KeyPath = ("devices", "0")
+    at = _core(file, core)
+    text = file.text
+    for name, value in device_settings(soc).items():
+        text = with_value(text, (*device, name), value)
+    if text.at(at) is None:
+        text = with_value(text, at, {"core_id": core, **exported.settings})
+    for name in CORE_KEYS:
+        if name in exported.settings:
+            text = with_value(text, (*at, name), exported.settings[name])
+        else:
+            text = without(text, (*at, name))
+    done = extension_file(text)
+    # The parser combines the settings of several cores; the last value of a key counts.
+    if broken := refusals(done):
+        raise _outvoted(file, broken[0].rule, broken[0].message)
+    if _voted(done, at) != _voted(with_one_core(done), (*device, "cores")):
+        said = f"core {core} would not be voted: of several cores, the last value of a key counts"
+        raise _outvoted(file, "VALUE-1", said)
+    return done
+
+
+def _outvoted(file: ExtensionFile, rule: str, says: str) -> ProfileError:
+    """Return the error that settings of other cores override the profile."""
+    said = f"with the profile in it: {says}"
+    return ProfileError([Finding.of_file(file.path, rule, said, "change its other cores first")])
+
+
+def _voted(file: ExtensionFile, at: KeyPath) -> tuple[VoteSet, Relax | None]:
+    """Return the votes of the only core at a place."""
+    (core,) = file.of(Section.CORE, at)
+    profile = core_performance(file, core).profile
+    return profile.votes, profile.relax
+
+
+def _misread(file: ExtensionFile) -> Iterator[Wrong]:
+    """Yield the unknown keys of the first device that are read as known keys, and may override them."""
+    for block, wrong in unknown_keys(file):
+        if block.at[:2] == ("devices", "0") and isinstance(wrong.at, Member):
+            others = read_as(block.at, wrong.at)
+            if any(name in CORE_KEYS or name in _OF_CUSTOM for name in others):
+                yield wrong
+
+
+def _core(file: ExtensionFile, core: int) -> KeyPath:
+    """Return the path to a core of the first device, or to the place for a new one."""
+    cores = file.of(Section.CORE, ("devices", "0"))
+    for block in cores:
+        if core_id(block) == core:
+            return block.at
+    return ("devices", "0", "cores", str(len(cores)))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from htppower.errors import ProfileError, shortened
 from htppower.profiles.paths import folder_of, joined
 from htppower.tools.extensions.extension_file import FileKind, parse_extension_file, read_extension_file
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.keys import Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.tools.extensions.extension_file import ExtensionFile
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
 
 # The name, after Qnn, of a library that reads the inner file of a backend.
 _LIBRARY = re.compile(r"(?P<backend>[A-Za-z]+?)(?:V[0-9]+)?NetRunExtensions?\.(?:so|dll)")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.json_text import JsonText, parse_json
 
 if TYPE_CHECKING:
     from htppower.errors import KeyPath
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
 
 _INDENT = re.compile(r"[ \t]*")
 _DEFAULT_STEP = "  "

@@ -1,19 +1,99 @@
-"""Reads a JSON text with the decoder of the standard library, as nodes with places; the decoder itself keeps no places.
+"""A JSON text as a tree of nodes with places. The decoder of the standard library reads it, but keeps no places.
 
 It refuses what the vendor's parser refuses, too: NaN, huge numbers, and half a surrogate pair.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
 import json
 import json.decoder
 import json.scanner
 import math
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
-from htppower.tools.extensions.json_nodes import Kind, Member, Node
+
+class Kind(str, enum.Enum):
+    """The kind of a node, as messages name it."""
+
+    OBJECT = "an object"
+    LIST = "a list"
+    TEXT = "a text"
+    INTEGER = "an integer"
+    FRACTION = "a number with a fraction or an exponent"
+    BOOL = "true or false"
+    NULL = "null"
+
+    __str__ = str.__str__
+
+
+# Named tuples, since a file has one for each of its values.
+class Node(NamedTuple):
+    """A value, with its place.
+
+    Attributes:
+        kind: the kind of value.
+        start, end: the offsets of its first character, and after its last.
+        value: the value of a text, number, true, false or null; None for an object or list.
+        members: the members of an object, in their order; a key that is given twice has two members.
+        items: the items of a list.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    value: Any = None
+    members: tuple[Member, ...] = ()
+    items: tuple[Node, ...] = ()
+
+    def get(self, key: str) -> Node | None:
+        """Return the value of a key; if it is given twice, the first, which the vendor's parser uses."""
+        return next((member.node for member in self.members if member.key == key), None)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is any number."""
+        return self.kind in (Kind.INTEGER, Kind.FRACTION)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether a parser in C reads it as an integer; it reads an integer of more than 64 bits as a double."""
+        return self.kind is Kind.INTEGER and -(2**63) <= self.value < 2**64
+
+    @property
+    def c_text(self) -> str:
+        """Its text up to a NUL, where C ends a text."""
+        return str(self.value).partition("\0")[0]
+
+    def firsts(self) -> dict[str, Member]:
+        """Return the members by key; if a key is given twice, the first member at the position of the last."""
+        return dict(reversed({member.key: member for member in reversed(self.members)}.items()))
+
+    def plain(self) -> Any:
+        """Return the value as dict, list, str, int, float, bool or None; of a key given twice, the first value."""
+        if self.kind is Kind.OBJECT:
+            return {member.key: member.node.plain() for member in reversed(self.members)}
+        if self.kind is Kind.LIST:
+            return [item.plain() for item in self.items]
+        return self.value
+
+
+class Member(NamedTuple):
+    """A key of an object, and its value.
+
+    Attributes:
+        key: the key, with its escapes resolved.
+        start, end: the offsets of the key with its quotes.
+        node: the value.
+    """
+
+    key: str
+    start: int
+    end: int
+    node: Node
+
 
 DEEPEST_NESTING = 100
 MOST_VALUES = 20_000
@@ -130,7 +210,8 @@ class _Decoder(json.JSONDecoder):
     def _problem(self, text: str, at: int, said: str) -> NotJson:
         """Return an error of the decoder in words of this package."""
         if said.startswith("Invalid control") and text[at] in "\n\r\0":
-            said, at = "Unterminated", _opening_quote(text, at)
+            said = "Unterminated"
+            at = max(found.start() for found in _QUOTE.finditer(text, 0, at) if found[0] == '"')
         for start, (message, hint) in _IN_TEXTS.items():
             if said.startswith(start):
                 return NotJson(text.rindex("\\", 0, at + 1) if "\\" in start else at, message, hint)
@@ -158,11 +239,6 @@ def _fraction(said: str) -> float:
     number, _, exponent = said.lower().partition("e")
     is_large = float(exponent or 0) > _LARGEST_EXPONENT + len(number.partition(".")[2])
     return math.inf if is_large else float(said)
-
-
-def _opening_quote(text: str, at: int) -> int:
-    """Return the offset of the quote that begins the text around an offset: the last quote that is not escaped."""
-    return max(found.start() for found in _QUOTE.finditer(text, 0, at) if found[0] == '"')
 
 
 def _unexpected(text: str, at: int, wanted: str) -> NotJson:

@@ -17,14 +17,13 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError
 from htppower.profiles.paths import TEMPLATES, joined
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
-from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.json_parser import NotJson, parse
+from htppower.tools.extensions.json_parser import Kind, NotJson, parse
 
 if TYPE_CHECKING:
     import os
 
     from htppower.errors import KeyPath
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
 
 # {{X}}, ${X}, $X, <X>, @X@, %X%, and ERB's <%= X %>. Each is short and has no bracket of its own inside, so that any
 # text is searched quickly.
@@ -77,25 +76,11 @@ def _instead(found: re.Match[str]) -> str:
 
 
 @attrs.frozen(repr=False, eq=False)
-class JsonText:
-    """A text and its tree.
-
-    Attributes:
-        path: the file, or the name of the text in messages.
-        text: the text without a byte order mark; a byte that is not UTF-8 becomes a lone surrogate, so that writing the
-            text gives the same bytes.
-        root: the tree; None if the text is not JSON.
-        problem: why it is not JSON, or None.
-        byte_order_mark: whether the file begins with the byte order mark of UTF-8.
-        ends_at: the offset of a NUL character after the root, where a parser in C ends the text; None without a NUL.
-    """
+class PlacedText:
+    """A text, with the places of its characters; ``path`` is its file, or its name in messages."""
 
     path: str
     text: str
-    root: Node | None
-    problem: Finding | None
-    byte_order_mark: bool = False
-    ends_at: int | None = None
 
     def place(self, offset: int) -> Place:
         """Return the line and column of a character of the text."""
@@ -105,6 +90,26 @@ class JsonText:
     @functools.cached_property
     def _line_starts(self) -> list[int]:
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
+
+
+@attrs.frozen(repr=False, eq=False)
+class JsonText(PlacedText):
+    """A text and its tree.
+
+    The text is without a byte order mark. A byte that is not UTF-8 becomes a lone surrogate, so that writing the text
+    gives the same bytes.
+
+    Attributes:
+        root: the tree; None if the text is not JSON.
+        problem: why it is not JSON, or None.
+        byte_order_mark: whether the file begins with the byte order mark of UTF-8.
+        ends_at: the offset of a NUL character after the root, where a parser in C ends the text; None without a NUL.
+    """
+
+    root: Node | None
+    problem: Finding | None
+    byte_order_mark: bool = False
+    ends_at: int | None = None
 
     def encoded(self) -> bytes:
         """Return the bytes of the file."""

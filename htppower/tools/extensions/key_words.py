@@ -16,15 +16,14 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.key_table import KEYS
-from htppower.tools.extensions.keys import UINT32, Section, Type
+from htppower.tools.extensions.json_parser import Kind
+from htppower.tools.extensions.keys import KEYS, UINT32, Section, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from htppower.errors import KeyPath
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
     from htppower.tools.extensions.keys import Key
 
     Check = Callable[[Node], bool]
@@ -82,10 +81,6 @@ def _nothing(_: Node) -> bool:
     return False
 
 
-def _bool(node: Node) -> bool:
-    return node.kind is Kind.BOOL
-
-
 def _text(node: Node) -> bool:
     return node.kind is Kind.TEXT
 
@@ -98,7 +93,7 @@ def _check(key: Key) -> Check | None:
     if key.words and key.type is not Type.INTEGER_OR_WORD:
         return lambda node: _text(node) and node.c_text in key.words
     checks: dict[Type, Check] = {
-        Type.BOOL: _bool,
+        Type.BOOL: lambda node: node.kind is Kind.BOOL,
         Type.INTEGER: lambda node: is_whole(node, highest),
         Type.INTEGERS: is_whole,
         Type.WHOLE: is_whole,
@@ -108,6 +103,15 @@ def _check(key: Key) -> Check | None:
         Type.INTEGER_OR_WORD: lambda node: _text(node) or is_whole(node),
     }
     return checks.get(key.type)
+
+
+def words_of(form: str) -> Words:
+    """Split a form at each ``.*`` into its patterns."""
+    return tuple(map(re.compile, form.split(".*")))
+
+
+def _compiled(*rules: tuple[str, Check]) -> tuple[tuple[Words, Check], ...]:
+    return tuple((words_of(form), allows) for form, allows in rules)
 
 
 def _of(section: Section, within: str = "", names: tuple[str, ...] = ()) -> Rules:
@@ -120,7 +124,7 @@ def _of(section: Section, within: str = "", names: tuple[str, ...] = ()) -> Rule
 
 
 _HMX = _of(Section.HMX, r"hmxControl.*")
-_GRAPH: Rules = (
+_GRAPH = _compiled(
     (r"graph_names", _text),
     (r"^graphs\[\]\.finalize_config\.", _not_looked_up),
     (r"finalize_config", _nothing),
@@ -131,14 +135,15 @@ _GRAPH: Rules = (
 )
 _DEVICE = _of(Section.DEVICE)
 _IN_CORE = (*_DEVICE, *_of(Section.CORE, names=("rpc_control_latency", "rpc_polling_time", "hmx_timeout_us")))
-_CORE: Rules = (
+_CORE = _compiled(
     *_IN_CORE,
     *_of(Section.CORE, names=("perf_profile",)),
     *_HMX,
     (r"hmxControl", _not_looked_up),
     *_of(Section.CORE, names=("adaptive_polling_time", "ddr_perf_mode")),
 )
-_CONTEXT: Rules = (
+_OF_DEVICE = _compiled(*_DEVICE)
+_CONTEXT = _compiled(
     (r"^context(\[\])*\.lora_preload_buffer_group([.\[]|$)", _text),
     *_of(Section.CONTEXT),
     *(
@@ -148,16 +153,16 @@ _CONTEXT: Rules = (
     ),
 )
 # For these words the parser looks up a known key, whatever its value is.
-_OTHERS: Rules = tuple(
-    (rf"^{section}\.{name}$", _any) for section, name in KEYS if section in (Section.GROUP_CONTEXT, Section.MEMORY)
+_OTHERS = _compiled(
+    *((rf"^{section}\.{name}$", _any) for section, name in KEYS if section in (Section.GROUP_CONTEXT, Section.MEMORY))
 )
-_CUSTOM_OBJECT: Rules = (
+_CUSTOM_OBJECT = _compiled(
     *_IN_CORE,
     (r"custom\.dcvsControl\.(start|done)", _nothing),
     (r"custom\.dcvsControl", _not_looked_up),
-    *((rf"custom\..*{words}", check) for words, check in _HMX),
+    *_of(Section.HMX, r"custom\..*hmxControl.*"),
 )
-_CUSTOM_ITEMS: Rules = (
+_CUSTOM_ITEMS = _compiled(
     *_IN_CORE,
     *_of(Section.CUSTOM_ITEM),
     *_of(Section.DCVS, r"dcvsControl.*"),
@@ -170,9 +175,7 @@ _CUSTOM_ITEMS: Rules = (
 )
 
 
-def words_of(form: str) -> Words:
-    """Split a form at each ``.*`` into its patterns."""
-    return tuple(map(re.compile, form.split(".*")))
+_AS_ITEMS, _AS_OBJECT = re.compile(r"custom(?:(?!custom)[^.\[])*\["), re.compile(r"\.custom\.")
 
 
 def found_in(path: str, words: Words) -> str | None:
@@ -191,29 +194,19 @@ def found_in(path: str, words: Words) -> str | None:
     return path[first.start() : end]
 
 
-def _compiled(rules: Rules) -> tuple[tuple[Words, Check], ...]:
-    return tuple((words_of(form), allows) for form, allows in rules)
-
-
-_OF_GRAPH, _OF_CORE = _compiled(_GRAPH), _compiled(_CORE)
-_OF_DEVICE, _OF_CONTEXT, _OF_OTHERS = _compiled(_DEVICE), _compiled(_CONTEXT), _compiled(_OTHERS)
-_OF_OBJECT, _OF_ITEMS = _compiled(_CUSTOM_OBJECT), _compiled(_CUSTOM_ITEMS)
-_AS_ITEMS, _AS_OBJECT = re.compile(r"custom(?:(?!custom)[^.\[])*\["), re.compile(r"\.custom\.")
-
-
 @functools.lru_cache(maxsize=4096)
 def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
     """Return the known key that matches a path, its check or None, and whether a match is required."""
     must = True
     if "graphs" in path:
-        rules = _OF_GRAPH
+        rules = _GRAPH
     elif "devices" in path and "cores" in path:
-        as_object = _OF_OBJECT if _AS_OBJECT.search(path) else _OF_CORE
-        rules = _OF_ITEMS if _AS_ITEMS.search(path) else as_object
+        as_object = _CUSTOM_OBJECT if _AS_OBJECT.search(path) else _CORE
+        rules = _CUSTOM_ITEMS if _AS_ITEMS.search(path) else as_object
     else:
         of_device = _OF_DEVICE if "devices" in path else ()
-        of_context = _OF_CONTEXT if "context" in path else ()
-        rules = (*of_device, *of_context) or _OF_OTHERS
+        of_context = _CONTEXT if "context" in path else ()
+        rules = (*of_device, *of_context) or _OTHERS
         must = False
     for words, allows in rules:
         if found := found_in(path, words):

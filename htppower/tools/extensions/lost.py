@@ -14,8 +14,8 @@ from htppower.profiles.profile import Lowering, power_states, with_states
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, first_us
 from htppower.rules.platforms import ARCHITECTURES, Platform
 from htppower.rules.socs import SOCS
-from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.json_parser import Kind
+from htppower.tools.extensions.keys import BESIDE, Section
 from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from htppower.votes.options import Option
     from htppower.votes.vote_set import VoteSet
 
+_BESIDE = tuple(BESIDE.values())
 # The votes that the vendor's voter sends only once, when the device is created.
-_CAST_ONCE = ("rpc_control_latency_us", "rpc_polling_time_us", "adaptive_polling_time_us", "hmx_timeout_us")
-_BESIDE = (*_CAST_ONCE, "ddr_perf_mode")
+_CAST_ONCE = tuple(field for field in _BESIDE if field != "ddr_perf_mode")
 _ARCH = re.compile(r"v([0-9]{1,4})")
 
 
@@ -53,9 +53,9 @@ def lost_fields(profile: Profile) -> tuple[Lost, ...]:
     for at, state in written_states(profile):
         found += _of_clocks(at, state.votes)
         found += _of_lowered(at, votes, state.votes)
-    found += _taken_back([(("votes",), votes), *((at, state.votes) for at, state in written_states(profile))])
+    found += _taken_back(_sets(profile))
     found += _of_times(relax)
-    if not _votes_on_clocks(profile):
+    if all(each.hvx is None for _, each in _sets(profile)):
         found = [each for each in found if each.field[-1] in _BESIDE]
         if not any(getattr(votes, name) for name in _CAST_ONCE) and votes.ddr_perf_mode is None:
             asks = "votes that ask for nothing"
@@ -67,9 +67,9 @@ def lost_fields(profile: Profile) -> tuple[Lost, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _votes_on_clocks(profile: Profile) -> bool:
-    states = (state.votes for _, state in written_states(profile))
-    return any(votes.hvx is not None for votes in (profile.votes, *states))
+def _sets(profile: Profile) -> list[tuple[KeyPath, VoteSet]]:
+    """Return the votes of a profile and of the power states that a file can express."""
+    return [(("votes",), profile.votes), *((at, state.votes) for at, state in written_states(profile))]
 
 
 def _of_clocks(at: KeyPath, votes: VoteSet) -> Iterator[Lost]:
@@ -165,8 +165,7 @@ def without_missing(profile: Profile, arch: int | None) -> tuple[Profile, tuple[
     parser requires one. For an unknown architecture, nothing is omitted.
     """
     platform = Platform(arch)
-    sets = [(("votes",), profile.votes), *((at, state.votes) for at, state in written_states(profile))]
-    lost = tuple(each for at, votes in sets for each in _lost(at, votes, platform))
+    lost = tuple(each for at, votes in _sets(profile) for each in _lost(at, votes, platform))
     relax = profile.relax
     if relax is not None:
         relax = with_states(relax, lambda state: attrs.evolve(state, votes=_kept(state.votes, platform)))
@@ -178,8 +177,7 @@ def harmful_elsewhere(profile: Profile) -> tuple[Lost, ...]:
 
     The DDR performance mode is a warning: a SoC without it loses all raised votes. The others are notes.
     """
-    sets = (("votes",), profile.votes), *((at, state.votes) for at, state in written_states(profile))
-    return tuple(lost for at, votes in sets for lost in _lacked_by_some(at, votes))
+    return tuple(lost for at, votes in _sets(profile) for lost in _lacked_by_some(at, votes))
 
 
 def _lacked_by_some(at: KeyPath, votes: VoteSet) -> Iterator[Lost]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.tools.extensions.extension_file import FileKind, with_tree
-from htppower.tools.extensions.json_nodes import Kind, Member, Node
+from htppower.tools.extensions.json_parser import Kind, Member, Node
 from htppower.tools.extensions.keys import BESIDE, Section
 
 if TYPE_CHECKING:

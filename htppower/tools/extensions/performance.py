@@ -15,11 +15,9 @@ from htppower.profiles.profile import PowerState, Profile, Relax
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.rules import table as rules
 from htppower.rules.case import Case
-from htppower.tools.extensions.clock_blocks import Blocks
-from htppower.tools.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
+from htppower.tools.extensions.clock_blocks import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, Blocks, custom_votes
 from htppower.tools.extensions.extension_file import Remark, as_inner
-from htppower.tools.extensions.key_table import LLM_DECODE
-from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.keys import LLM_DECODE, Section
 from htppower.tools.extensions.one_core import as_one_core
 from htppower.tools.extensions.refusals import refused
 from htppower.votes.clock_votes import HMX_DEFAULT
@@ -27,9 +25,9 @@ from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:
     from htppower.errors import Place
-    from htppower.tools.extensions.custom_votes import CustomVotes
+    from htppower.tools.extensions.clock_blocks import CustomVotes
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_parser import Node
 
 DEFAULT_PROFILE = "high_performance"
 # The power states of an imported profile if no shipped one is equal; they are named after the profile.

@@ -15,15 +15,15 @@ from htppower.profiles.paths import stem_of
 from htppower.profiles.yaml_text import ProfileFiles, profile_lines, profile_name, state_text
 from htppower.rules.socs import SOCS
 from htppower.tools.extensions.extension_file import FileKind, Remark
-from htppower.tools.extensions.json_nodes import Kind, Member
+from htppower.tools.extensions.json_parser import Kind, Member
+from htppower.tools.extensions.key_checks import found_by_get, unknown_keys
 from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.one_core import as_one_core, core_id, cores_by_device, with_strays
 from htppower.tools.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
 from htppower.tools.extensions.refusals import refusals
-from htppower.tools.extensions.unknown_keys import found_by_get, unknown_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from htppower.profiles.profile import PowerState, Profile
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
@@ -68,8 +68,9 @@ class Imported:
 
     def texts(self) -> dict[str, str]:
         """Return its files, by path below the profile folder: its own, then the files of its power states."""
-        comments = [self.of, *map(str, self.remarks), *self.left_out]
-        lines = [line for comment in comments for line in _comment(comment)]
+        comments = map(printable, (self.of, *map(str, self.remarks), *self.left_out))
+        wrapped = (line for each in comments for line in textwrap.wrap(each, _WIDTH, subsequent_indent="  "))
+        lines = [f"# {line}" for line in wrapped]
         lines += [line for _, line in profile_lines(self.profile, self.base)]
         states = {state.name: state_text(state) + "\n" for state in self.states}
         return ProfileFiles(self.profile.name, "\n".join(lines) + "\n", states).texts()
@@ -197,10 +198,6 @@ def _base(performance: Performance) -> Profile | None:
         return next((each for each in shipped if (each.votes, each.relax) == (mine.votes, mine.relax)), None)
     base = load_profile("balanced" if name == "default" else name)
     return base if base.votes or not performance.profile.votes else None
-
-
-def _comment(text: str) -> Iterable[str]:
-    return (f"# {line}" for line in textwrap.wrap(printable(text), _WIDTH, subsequent_indent="  "))
 
 
 def _left_out_settings(file: ExtensionFile) -> tuple[str, ...]:

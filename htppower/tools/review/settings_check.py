@@ -19,9 +19,8 @@ from htppower.tools.extensions.performance import votes_of_genie
 from htppower.tools.review.extension_lint.run import lint_extension_file
 from htppower.tools.review.file_selection import leads_elsewhere
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.lines import LINE_BREAK, Lines
-from htppower.tools.review.lint.report import LintReport
-from htppower.tools.review.lint.suppressions import Found, apply
+from htppower.tools.review.lint.run import LintReport
+from htppower.tools.review.lint.suppressions import LINE_BREAK, Found, Lines, apply
 from htppower.tools.runtimes.litert import NUMBERS
 from htppower.tools.runtimes.reading import no_text, said
 from htppower.tools.runtimes.statements import is_unquoted
@@ -30,7 +29,7 @@ from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, Option, Tak
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.tools.review.extension_lint.run import Linted
+    from htppower.tools.review.lint.suppressions import Linted
     from htppower.tools.runtimes.statements import Said, Statement
 
 _POST_RUN = "qnn.htp_perf_mode_post_run"

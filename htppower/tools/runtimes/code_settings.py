@@ -41,6 +41,7 @@ _SETTERS = {
     "SetPerfProfileGlobal": (Where.APPBUILDER, "PerfProfile"),
     "with_rpc_control_latency": (Where.PROVIDER, "rpc_control_latency"),
 }
+# Kotlin also joins a pair with the word "to".
 _PAIRS = (":", "=>")
 _PROSE = frozenset(("help", "description", "epilog", "usage", "doc", "message", "msg", "summary", "title"))
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -122,7 +123,7 @@ class CodeReader:
         assigned = left[-1].word.lower() if left and is_name(left[-1]) else ""
         if equals > 0 and not scope.reads:
             self._assigned(group, left, right, scope)
-        elif len(element) > 1 and (is_mark(element[1], *_PAIRS) or _is_to(element[1])):
+        elif len(element) > 1 and (is_mark(element[1], *_PAIRS) or (is_name(element[1]) and element[1].word == "to")):
             right, assigned = element[2:], element[0].word.lower() if isinstance(element[0], Token) else ""
             if not scope.reads:
                 self._pair(element[0], right, attrs.evolve(scope, given_to=""), of_names=group.bracket in ("{", "("))
@@ -140,17 +141,15 @@ class CodeReader:
         names = path_before(element, at)
         function = names[-1] if names else ""
         called = ".".join(names).lower()
+        inner = attrs.evolve(scope, names=(*scope.names, assigned, called))
         if group.bracket != "(":
             one_pair = len(group.elements) <= 2 and only_text(group.elements[0]) is not None  # noqa: PLR2004
-            literal_at = scope.literal if one_pair else group.start
-            inner = attrs.evolve(scope, names=(*scope.names, assigned, called), literal=literal_at)
+            inner = attrs.evolve(inner, literal=scope.literal if one_pair else group.start)
         else:
             before = element[at - 2 * len(names)] if names and at >= 2 * len(names) else None
             defines = before is not None and is_name(before) and before.word in _DEFINES
             reads = defines or (bool(function) and _NO_SETTERS.match(_WORDS.sub("_", function).lower()) is not None)
-            inner = attrs.evolve(
-                scope, names=(*scope.names, assigned, called), given_to=".".join(names[:-1]), reads=scope.reads or reads
-            )
+            inner = attrs.evolve(inner, given_to=".".join(names[:-1]), reads=scope.reads or reads)
         if function in _SETTERS and group.bracket == "(" and not path(group.elements[0]):
             where, key = _SETTERS[function]
             key_at = group.start - len(function) + function.index(key)
@@ -260,11 +259,6 @@ class CodeReader:
             self._keys = self._values = None
 
 
-def _is_to(node: Node) -> bool:
-    """Return whether a node joins a pair in Kotlin."""
-    return is_name(node) and node.word == "to"
-
-
 def _is_without_mode(value: list[Node]) -> bool:
     """Return whether all options of the provider are literals: then a mode would be among them."""
     group = value[-1] if value else None
@@ -279,18 +273,14 @@ def placed(found: list[Found]) -> Iterator[tuple[Found, Where, tuple[str, ...]]]
     A key that the group already has begins a new group, such as the options of a second run.
     """
     numbers: dict[tuple[str, ...], int] = {}
-    seen: set[tuple[str, ...]] = set()
     of_group: list[tuple[str, ...]] = []
     beside: dict[tuple[str, ...], set[str]] = {}
     for each in found:
         scope = each.scope
-        group = (f"literal {scope.literal}", f"body {scope.body}", scope.given_to)
-        number = numbers.get(group, 0)
-        if (*group, str(number), each.key) in seen:
-            number += 1
-            numbers[group] = number
-        seen.add((*group, str(number), each.key))
-        of_group.append((*group, str(number)))
+        place = (f"literal {scope.literal}", f"body {scope.body}", scope.given_to)
+        if each.key in beside.get((*place, str(numbers.get(place, 0))), ()):
+            numbers[place] = numbers.get(place, 0) + 1
+        of_group.append((*place, str(numbers.get(place, 0))))
         beside.setdefault(of_group[-1], set()).add(each.key)
     for each, its_group in zip(found, of_group, strict=True):
         yield each, each.where or _where(each, beside[its_group]), its_group

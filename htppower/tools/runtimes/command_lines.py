@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.tools.runtimes.brackets import is_template
-from htppower.tools.runtimes.statements import MISTAKEN
+from htppower.tools.runtimes.statements import MISTAKEN, Statement
 from htppower.tools.runtimes.voting_settings import OPTIONS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from htppower.tools.extensions.json_text import PlacedText
     from htppower.tools.runtimes.tokens import Token
 
 # A flag, with its place.
@@ -52,12 +53,13 @@ _PRINTS = re.compile(r"(?:echo|printf|print|(?i:write-(?:host|output|verbose|war
 
 @attrs.frozen
 class Setting:
-    """A setting on a command line.
+    """A setting in a text.
 
     Attributes:
         where: the kind of setting.
         key, value: in the spelling of the file.
-        key_at, at: their places.
+        key_at, at: their offsets.
+        quoted: whether the value is a text.
     """
 
     where: Where
@@ -65,6 +67,12 @@ class Setting:
     value: str
     key_at: int
     at: int
+    quoted: bool = True
+
+    def statement(self, text: PlacedText, *group: str) -> Statement:
+        """Return it with its places in a text, as one of a group."""
+        key_place, place = text.place(self.key_at), text.place(self.at)
+        return Statement(self.where, self.key, self.value, key_place, place, quoted=self.quoted, group=group)
 
 
 def words_of(line: Sequence[Token]) -> list[tuple[int, int]]:

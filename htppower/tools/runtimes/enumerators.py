@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from htppower.tools.runtimes.litert import C_MODE
@@ -14,23 +13,19 @@ if TYPE_CHECKING:
     from htppower.tools.runtimes.tokens import Token
 
 # Enumerations with unique names.
-_OWN: Mapping[str, tuple[Where, str]] = MappingProxyType(
-    {
-        **{name: (Where.LITERT_PYTHON, name) for name in ("HTP_PERFORMANCE_MODE", "QualcommHtpPerformanceMode")},
-        "QnnExecuTorchHtpPerformanceMode": (Where.EXECUTORCH_ENUM, "QnnExecuTorchHtpPerformanceMode"),
-        "TfLiteQnnDelegateHtpPerformanceMode": (Where.DELEGATE_C, "performance_mode"),
-        "HtpPerfCtrlStrategy": (Where.DELEGATE_JAVA, "HtpPerfCtrlStrategy"),
-        "HtpPerfCtrlMode": (Where.LITERT_CPP, "HtpPerfCtrlMode"),
-    }
-)
+_OWN: Mapping[str, tuple[Where, str]] = {
+    **{name: (Where.LITERT_PYTHON, name) for name in ("HTP_PERFORMANCE_MODE", "QualcommHtpPerformanceMode")},
+    "QnnExecuTorchHtpPerformanceMode": (Where.EXECUTORCH_ENUM, "QnnExecuTorchHtpPerformanceMode"),
+    "TfLiteQnnDelegateHtpPerformanceMode": (Where.DELEGATE_C, "performance_mode"),
+    "HtpPerfCtrlStrategy": (Where.DELEGATE_JAVA, "HtpPerfCtrlStrategy"),
+    "HtpPerfCtrlMode": (Where.LITERT_CPP, "HtpPerfCtrlMode"),
+}
 # Enumerations whose names are not unique: the function that receives the enumerator identifies them.
-_TAKEN_BY: Mapping[str, tuple[tuple[str, ...], Where]] = MappingProxyType(
-    {
-        "PerfProfile": (("setperfprofileglobal", "inference", "perf_profile"), Where.APPBUILDER),
-        "PerformanceMode": (("with_performance_mode",), Where.ORT_RUST),
-        "QNNExecutionProviderPerformanceMode": (("with_performance_mode",), Where.ORT_RUST),
-    }
-)
+_TAKEN_BY: Mapping[str, tuple[tuple[str, ...], Where]] = {
+    "PerfProfile": (("setperfprofileglobal", "inference", "perf_profile"), Where.APPBUILDER),
+    "PerformanceMode": (("with_performance_mode",), Where.ORT_RUST),
+    "QNNExecutionProviderPerformanceMode": (("with_performance_mode",), Where.ORT_RUST),
+}
 _SHARED = "HtpPerformanceMode"
 
 

@@ -12,6 +12,7 @@ from htppower.profiles.expressed import Nearest, lost, nearest, records
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.tools.extensions.from_profile import from_profile
+from htppower.tools.extensions.keys import BESIDE
 from htppower.tools.runtimes.settings import Part, Runtime, Settings
 
 if TYPE_CHECKING:
@@ -23,13 +24,7 @@ EXTENSION_FILE = "htp_backend_ext_config.json"
 EXTENSIONS = ("dialog", "engine", "backend", "extensions")
 # The votes with a separate key next to perf_profile, and the keys. Without the first two keys, the votes of the record
 # apply; without the others, nothing is voted.
-SIBLINGS = {
-    "rpc_control_latency_us": "rpc_control_latency",
-    "rpc_polling_time_us": "rpc_polling_time",
-    "adaptive_polling_time_us": "adaptive_polling_time",
-    "hmx_timeout_us": "hmx_timeout_us",
-    "ddr_perf_mode": "ddr_perf_mode",
-}
+SIBLINGS = {field: key for key, field in BESIDE.items()}
 # The vendor's own example files state this, although it is the default.
 _ALWAYS_SAID = ("rpc_control_latency_us",)
 _LLM_DECODE = "llm_decode profiles: QAIRT 2.48 and later, on Hexagon V79 and later."

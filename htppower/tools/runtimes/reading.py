@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import codecs
 import os
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -27,9 +26,9 @@ from htppower.tools.runtimes.json_settings import DIALOG, GENAI, OPTIONS_OBJECT,
 from htppower.tools.runtimes.litert import CONTROL
 from htppower.tools.runtimes.snpe_reading import PERF_CONFIG, imported, is_perf_config, state_lines
 from htppower.tools.runtimes.snpe_reading import read as read_perf_config
-from htppower.tools.runtimes.statements import Said, Statement, Text, is_none, is_placeholder, is_unquoted
+from htppower.tools.runtimes.statements import Said, Statement, is_none, is_placeholder, is_unquoted
 from htppower.tools.runtimes.structured import said_by_markdown, said_by_notebook, said_by_texts, said_by_yaml
-from htppower.tools.runtimes.text_settings import TooMany, joined, said_by_text
+from htppower.tools.runtimes.text_settings import Code, TooMany, joined, said_by_text
 from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, Takes, Where, time_us
 
 if TYPE_CHECKING:
@@ -44,9 +43,7 @@ JSON_RULE = "SET-13"
 _CUSTOM = "custom"
 # No host has more settings; each may become a finding or a profile.
 _MOST_SETTINGS = 5000
-_BY_SUFFIX = MappingProxyType(
-    {**dict.fromkeys((".yaml", ".yml"), said_by_yaml), **dict.fromkeys((".md", ".markdown"), said_by_markdown)}
-)
+_BY_SUFFIX = {**dict.fromkeys((".yaml", ".yml"), said_by_yaml), **dict.fromkeys((".md", ".markdown"), said_by_markdown)}
 _MARK = codecs.BOM_UTF8.decode()
 
 
@@ -71,7 +68,7 @@ def _said(data: bytes | str, text: str, path: str) -> Said:
         if found is not None:
             return found
     if is_perf_config(text):
-        return read_perf_config(text, path).said
+        return read_perf_config(text, path)[0]
     return _BY_SUFFIX.get(os.path.splitext(path)[1].lower(), said_by_text)(text, path)
 
 
@@ -104,7 +101,7 @@ def _said_by_json(data: bytes | str, path: str) -> Said | None:
         found = said_by_json(parsed)
         if found is not None and found.form != OPTIONS_OBJECT:
             return _marked(found, parsed)
-        text = Text(parsed.text, path)
+        text = Code(path, parsed.text)
         notebook = said_by_notebook(text, parsed.root)
         if notebook is not None:
             return notebook
@@ -177,12 +174,12 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
     if found.problems:
         raise ProfileError(found.problems)
     if found.form == PERF_CONFIG:
-        return (imported(read_perf_config(text, path), path),)
+        return (imported(text, path),)
     problems = [_unknown(each) for each in found.statements if _is_unknown(each)]
     problems += [no_text(*each) for each in found.no_texts]
     if problems:
         raise ProfileError(problems)
-    profiles = tuple(_named_apart(_profiles(found.statements, path)))
+    profiles = tuple(_profiles(found.statements, path))
     alone = [each for each in found.statements if each.option is not None and each.option.is_mode]
     if alone and not profiles:
         message = f"{alone[0].key} without a mode for the runs before it"
@@ -221,7 +218,8 @@ def no_text(key: str, value: str, place: Place) -> Finding:
 
 
 def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[ProfileFiles]:
-    """Yield a profile for every mode, together with related settings."""
+    """Yield a profile for every mode, together with related settings; if a name exists already, with a number."""
+    seen: dict[str, int] = {}
     for statement in statements:
         option = statement.option
         if option is None or not option.is_mode or statement.key.endswith("_post_run"):
@@ -229,16 +227,17 @@ def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[ProfileF
         beside = {
             each.key: each for each in statements if (each.where, each.group) == (statement.where, statement.group)
         }
-        yield _profile(statement, beside, path)
+        name = profile_name(statement.name or stem_of(path) or statement.mode)
+        seen[name] = seen.get(name, 0) + 1
+        yield _profile(statement, beside, name if seen[name] == 1 else f"{name}_{seen[name]}")
 
 
-def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> ProfileFiles:
+def _profile(statement: Statement, beside: dict[str, Statement], name: str) -> ProfileFiles:
     mode, runtime = statement.mode, statement.option.runtime if statement.option else ""
     control = next((each.mode for each in beside.values() if each.mode in CONTROL), "")
     # Records include no automatic default.
     if runtime == "litert" and control == "auto" and mode != "default":
         runtime = "litert-auto"
-    name = profile_name(statement.name or stem_of(path) or mode)
     lines = [
         comment(f"{statement.place}: {statement.key} {statement.value}, of {statement.where}."),
         *_of_no_counterpart(statement),
@@ -269,24 +268,3 @@ def _of_no_counterpart(statement: Statement) -> Iterator[str]:
 def _state_after_run(name: str, after: Statement) -> str:
     votes = load_profile(f"onnxruntime:{after.mode}").votes
     return state_lines(name, f"As {after.key} {after.value}.", votes, f"{after.place}: {after.key} {after.value}.")
-
-
-def _named_apart(profiles: Iterator[ProfileFiles]) -> Iterator[ProfileFiles]:
-    """Yield profiles; if a name exists already, a number is added to it."""
-    seen: dict[str, int] = {}
-    for each in profiles:
-        seen[each.name] = seen.get(each.name, 0) + 1
-        number = seen[each.name]
-        if number == 1:
-            yield each
-            continue
-        name = f"{each.name}_{number}"
-        states = {f"{name}_after_run": _renamed(text, each.name, name) for text in each.states.values()}
-        yield attrs.evolve(each, name=name, text=_renamed(each.text, each.name, name), states=states)
-
-
-def _renamed(text: str, old: str, new: str) -> str:
-    for key in ("profile: ", "state: ", "  to: "):
-        for suffix in ("", "_after_run"):
-            text = text.replace(f"\n{key}{old}{suffix}\n", f"\n{key}{new}{suffix}\n")
-    return text

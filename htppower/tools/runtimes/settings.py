@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from htppower.profiles.expressed import Lost
     from htppower.profiles.profile import Profile
 
+# The nine modes of the vendor's own tools that vote.
+MODES = (
+    *("burst", "sustained_high_performance", "high_performance", "balanced", "low_balanced"),
+    *("high_power_saver", "power_saver", "low_power_saver", "extreme_power_saver"),
+)
 LANGUAGES = ("json", "python", "kotlin", "java", "cpp", "csharp", "shell", "toml", "yaml", "pbtxt")
 # A map for each language: the text before it, a pair, and the text after it.
 _MAPS = {

@@ -5,24 +5,20 @@ The effect of a wrong key has the same sources as the settings: it was measured,
 
 from __future__ import annotations
 
-import bisect
 import difflib
-import functools
 import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Place
-from htppower.tools.runtimes import aihub
 from htppower.tools.runtimes.brackets import is_template
-from htppower.tools.runtimes.voting_settings import OF_SESSIONS, OPTIONS, Option, Takes, Where
+from htppower.tools.runtimes.voting_settings import AIHUB_KEY, AIHUB_QNN_KEY, OF_SESSIONS, OPTIONS, Option, Takes, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from htppower.errors import Finding
+    from htppower.errors import Finding, Place
 
 # ONNX Runtime ignores an unknown key; the others refuse it.
 _SPELT_FREELY = (Where.PROVIDER, Where.SESSION, Where.RUN, Where.DYNAMIC, Where.GENAI)
@@ -31,6 +27,14 @@ _SPELT_FREELY = (Where.PROVIDER, Where.SESSION, Where.RUN, Where.DYNAMIC, Where.
 _MISSPELT_ABOVE = 0.9
 _OTHER_KEYS = ("dsp_", "gpu_")
 _MOST_LETTERS_OFF = 2
+_OF_THE_PROVIDER = {
+    **dict.fromkeys(
+        ("htp_perf_mode", "perf_profile", "performance_mode", "perf_mode", "qnn.perf_mode", "qnn.htp_perf_mode"),
+        "htp_performance_mode",
+    ),
+    "qnn.rpc_control_latency": "rpc_control_latency",
+    **{f"{OF_SESSIONS}{key}": key for key in ("htp_performance_mode", "rpc_control_latency")},
+}
 # By kind of setting: wrong keys that no runtime reads, and the keys that it reads.
 MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
     {
@@ -39,40 +43,26 @@ MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
         (Where.RUN, "qnn.htp_performance_mode"): "qnn.htp_perf_mode",
         (Where.RUN, "htp_performance_mode"): "qnn.htp_perf_mode",
         (Where.RUN, "rpc_control_latency"): "qnn.rpc_control_latency",
-        **{
-            (where, key): "htp_performance_mode"
-            for where in (Where.PROVIDER, Where.GENAI)
-            for key in ("htp_perf_mode", "perf_profile", "performance_mode", "perf_mode", "qnn.perf_mode")
-        },
-        **{
-            (where, f"{OF_SESSIONS}{key}"): key
-            for where in (Where.PROVIDER, Where.GENAI)
-            for key in ("htp_performance_mode", "rpc_control_latency")
-        },
-        **{(where, "qnn.htp_perf_mode"): "htp_performance_mode" for where in (Where.PROVIDER, Where.GENAI)},
-        **{(where, "qnn.rpc_control_latency"): "rpc_control_latency" for where in (Where.PROVIDER, Where.GENAI)},
+        **{(where, key): right for where in (Where.PROVIDER, Where.GENAI) for key, right in _OF_THE_PROVIDER.items()},
         (Where.DELEGATE, "htp_perf_ctrl_mode"): "htp_perf_ctrl_strategy",
         (Where.LITERT_TOML, "htp_perf_ctrl_strategy"): "htp_perf_ctrl_mode",
-        (Where.AIHUB_QNN, "htp_performance_mode"): aihub.QNN_KEY,
-        (Where.AIHUB_QNN, aihub.OTHER_KEY): aihub.QNN_KEY,
-        (Where.AIHUB_ONNX, "htp_performance_mode"): aihub.OTHER_KEY,
-        (Where.AIHUB_ONNX, aihub.QNN_KEY): aihub.OTHER_KEY,
-        (Where.AIHUB_TFLITE, "htp_performance_mode"): aihub.OTHER_KEY,
-        (Where.AIHUB_TFLITE, aihub.QNN_KEY): aihub.OTHER_KEY,
+        (Where.AIHUB_QNN, "htp_performance_mode"): AIHUB_QNN_KEY,
+        (Where.AIHUB_QNN, AIHUB_KEY): AIHUB_QNN_KEY,
+        (Where.AIHUB_ONNX, "htp_performance_mode"): AIHUB_KEY,
+        (Where.AIHUB_ONNX, AIHUB_QNN_KEY): AIHUB_KEY,
+        (Where.AIHUB_TFLITE, "htp_performance_mode"): AIHUB_KEY,
+        (Where.AIHUB_TFLITE, AIHUB_QNN_KEY): AIHUB_KEY,
         (Where.MLPERF, "core_voltage_done"): "",
     }
 )
-_MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
 # Names of values in usage texts, and of variables in tables.
 _PLACEHOLDER = re.compile(r"(?:[A-Z]+_)*(?:MODE|PROFILE|LEVEL|LATENCY|VALUE|VAL|NAME|NUMBER|NUM|INT|STRING|STR|N|X)")
 # The programs whose flags are known. Another program may use the same flag with other values, or a sentence name it.
-_PROGRAMS: Mapping[Where, re.Pattern[str]] = MappingProxyType(
-    {
-        Where.EXECUTORCH_FLAG: re.compile(r"runner|executorch|benchmark_model"),
-        Where.LITERT_FLAG: re.compile(r"run|benchmark|litert"),
-        Where.TOOL_FLAG: re.compile(r"net-run|qnn-|snpe"),
-    }
-)
+_PROGRAMS: Mapping[Where, re.Pattern[str]] = {
+    Where.EXECUTORCH_FLAG: re.compile(r"runner|executorch|benchmark_model"),
+    Where.LITERT_FLAG: re.compile(r"run|benchmark|litert"),
+    Where.TOOL_FLAG: re.compile(r"net-run|qnn-|snpe"),
+}
 # A program before a flag: an interpreter anywhere, or the first word of a command.
 _OTHER_PROGRAM = re.compile(
     r"\b(?:python[\d.]*|node|npm|npx|cargo|dotnet|java|go run|uv|poetry)\b|\.(?:py|js|ts|rb|jar)\b"
@@ -178,33 +168,10 @@ def is_unquoted(statement: Statement) -> bool:
     return statement.where is Where.GENAI and not statement.quoted
 
 
-class Text:
-    """A text, with the places of its characters."""
-
-    def __init__(self, text: str, path: str) -> None:
-        self.text = text
-        self.path = path
-
-    def place(self, offset: int) -> Place:
-        """Return the line and column of a character."""
-        line = bisect.bisect_right(self._starts, offset)
-        return Place(self.path, line, offset - self._starts[line - 1] + 1)
-
-    @functools.cached_property
-    def names_a_mode(self) -> bool:
-        """Whether any mode is named: it may be the mode of a provider."""
-        return _MODE.search(self.text) is not None
-
-    @functools.cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer("\n", self.text))]
-
-
 def is_placeholder(statement: Statement) -> bool:
     """Return whether a value is a placeholder that is replaced later."""
-    if is_template(statement.value):
-        return True
-    return _is_unknown(statement) and _PLACEHOLDER.fullmatch(statement.value) is not None
+    named = _is_unknown(statement) and _PLACEHOLDER.fullmatch(statement.value) is not None
+    return named or is_template(statement.value)
 
 
 def is_none(statement: Statement, lines: list[str]) -> bool:

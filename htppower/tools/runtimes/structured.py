@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import re
@@ -12,11 +11,11 @@ import attrs
 import yaml
 
 from htppower.errors import Finding, Place
-from htppower.tools.extensions.json_nodes import Kind, Member, Node
+from htppower.tools.extensions.json_parser import Kind, Member, Node
 from htppower.tools.runtimes.command_lines import FLAGS, SPOKEN
 from htppower.tools.runtimes.json_settings import OPTIONS_OBJECT, of_objects
-from htppower.tools.runtimes.statements import Said, Statement, Text
-from htppower.tools.runtimes.text_settings import joined, said_by_part
+from htppower.tools.runtimes.statements import Said, Statement
+from htppower.tools.runtimes.text_settings import Code, joined, said_by_part
 from htppower.tools.runtimes.tokens import ANY, SHELL, named
 
 if TYPE_CHECKING:
@@ -34,17 +33,11 @@ _LONGEST_LINE = 10_000
 _WHOLE = re.compile(r"[-+]?[0-9]+", re.ASCII)
 
 
-class _Unreadable(Exception):  # noqa: N818 - never leaves this file
-    """YAML whose nesting is too deep."""
-
-
 def said_by_yaml(given: str, path: str) -> Said:
     """Return the voting settings in YAML, including those in its commands."""
-    text = Text(given, path)
+    text = Code(path, given)
     try:
         roots = list(_documents(given))
-    except _Unreadable as error:
-        return Said(problems=(Finding.of_file(path, YAML_RULE, f"not read as YAML: {error}", "check its syntax"),))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = Place(path) if mark is None else Place(path, mark.line + 1, mark.column + 1)
@@ -62,7 +55,7 @@ def _documents(given: str) -> Iterator[Node]:
     for event in yaml.parse(given, Loader=_Loader):
         if isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             if len(stack) == _DEEPEST:
-                raise _Unreadable(f"nested deeper than {_DEEPEST}")
+                raise yaml.MarkedYAMLError(problem=f"nested deeper than {_DEEPEST}")
             stack.append((event, []))
             continue
         node = None
@@ -101,7 +94,7 @@ def _scalar(event: Any) -> Node:
     return Node(kind, event.start_mark.index, event.end_mark.index, value)
 
 
-def said_by_texts(text: Text, node: Node) -> Iterator[Said]:
+def said_by_texts(text: Code, node: Node) -> Iterator[Said]:
     """Yield the settings in the command lines of a tree.
 
     A command line is one text, or a list with a text for each of its words.
@@ -117,7 +110,7 @@ def said_by_texts(text: Text, node: Node) -> Iterator[Said]:
         yield from said_by_texts(text, each)
 
 
-def said_by_notebook(text: Text, root: Node) -> Said | None:
+def said_by_notebook(text: Code, root: Node) -> Said | None:
     """Return the settings in the code of a notebook; None if the JSON is not a notebook."""
     cells = root.get("cells")
     if cells is None or root.get("nbformat") is None:
@@ -126,7 +119,7 @@ def said_by_notebook(text: Text, root: Node) -> Said | None:
     return attrs.evolve(found, form=NOTEBOOK)
 
 
-def _of_cell(text: Text, cell: Node, name: str) -> Said:
+def _of_cell(text: Code, cell: Node, name: str) -> Said:
     kind, source = cell.get("cell_type"), cell.get("source")
     if kind is None or kind.value != "code" or source is None:
         return Said()
@@ -141,7 +134,7 @@ def _of_cell(text: Text, cell: Node, name: str) -> Said:
         before = lines[place.line - 1][: min(place.column - 1, _LONGEST_LINE)]
         return text.place(starts[min(place.line, len(starts)) - 1] + _written(before))
 
-    return _moved(said_by_part(Text(code, text.path), 0, len(code), ANY), placed, name)
+    return _moved(said_by_part(Code(text.path, code), 0, len(code), ANY), placed, name)
 
 
 def _written(line: str) -> int:
@@ -151,23 +144,23 @@ def _written(line: str) -> int:
 
 def said_by_markdown(given: str, path: str) -> Said:
     """Return the settings in the code blocks of a Markdown text."""
-    text = Text(given, path)
+    text = Code(path, given)
     parts, at = [], 0
     while (opened := _FENCE.search(given, at)) is not None:
         start = opened.end()
         closed = _CLOSES[opened["fence"]].search(given, start)
         end, at = (len(given), len(given)) if closed is None else closed.span()
         if opened["word"].lower() in ("yaml", "yml"):
-            above = text.place(start).line - 1
             of_block = attrs.evolve(said_by_yaml(given[start:end], path), problems=())
-            parts.append(_moved(of_block, functools.partial(_below, above), f"block {above}"))
+            parts.append(_below(of_block, text.place(start).line - 1))
         else:
             parts.append(said_by_part(text, start, end, named(opened["word"])))
     return joined(parts)
 
 
-def _below(lines: int, place: Place) -> Place:
-    return Place(place.path, place.line + lines, place.column)
+def _below(found: Said, lines: int) -> Said:
+    """Return the settings of a block with this many lines above it."""
+    return _moved(found, lambda place: Place(place.path, place.line + lines, place.column), f"block {lines}")
 
 
 def _moved(found: Said, placed: Callable[[Place], Place], name: str) -> Said:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
+import attrs
+
+from htppower.tools.extensions.json_text import PlacedText
 from htppower.tools.runtimes.brackets import grouped, is_template
 from htppower.tools.runtimes.code_settings import CodeReader, placed
-from htppower.tools.runtimes.command_lines import LISTS, SPOKEN, items, of_line, prints
-from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, Text, is_of
+from htppower.tools.runtimes.command_lines import LISTS, SPOKEN, Setting, items, of_line, prints
+from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, is_of
 from htppower.tools.runtimes.tokens import ANY, SHELL, Kind, Token, language_of, tokens
 from htppower.tools.runtimes.voting_settings import OPTIONS, OTHER_OPTIONS, Where
 
@@ -27,10 +31,21 @@ _MOST_TOKENS = 300_000
 _DEEPEST = 3
 # If this does not match a text, the text has no settings.
 _WORTH = re.compile(r"htp|rpc_|perf|power-mode|_options|QNN|custom_setting", re.IGNORECASE)
+_MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
 _TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
 _LATENCY = "rpc_control_latency"
 _SECTION = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _TOML_ONLY = re.compile(r"[ \t]*(?:[#;].*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
+
+
+@attrs.frozen(repr=False, eq=False)
+class Code(PlacedText):
+    """A text that may have settings in code."""
+
+    @functools.cached_property
+    def names_a_mode(self) -> bool:
+        """Whether any mode is named, which may be the mode of a provider."""
+        return _MODE.search(self.text) is not None
 
 
 class TooMany(Exception):  # noqa: N818 - the reader of files makes a finding of it
@@ -43,7 +58,7 @@ def said_by_text(given: str, path: str) -> Said:
     Raises:
         TooMany: it has more words or settings than are read.
     """
-    text = Text(given, path)
+    text = Code(path, given)
     if _WORTH.search(given) is None:
         return Said()
     language = language_of(path)
@@ -53,7 +68,7 @@ def said_by_text(given: str, path: str) -> Said:
     return said_by_part(text, 0, len(given), language)
 
 
-def said_by_part(text: Text, start: int, end: int, language: Language) -> Said:
+def said_by_part(text: Code, start: int, end: int, language: Language) -> Said:
     """Return the settings of a part of a text in a language."""
     found, open_values, providers = [], [], []
     for each in _of_code(text, start, end, language, 0):
@@ -71,7 +86,7 @@ def said_by_part(text: Text, start: int, end: int, language: Language) -> Said:
     )
 
 
-def _of_toml(text: Text) -> Iterator[Statement]:
+def _of_toml(text: PlacedText) -> Iterator[Statement]:
     if not all(map(_TOML_ONLY.fullmatch, text.text.split("\n"))):
         return
     lines = list(_TOML_LINE.finditer(text.text))
@@ -85,8 +100,8 @@ def _of_toml(text: Text) -> Iterator[Statement]:
         is_of_provider = of_provider and (found["key"] == _LATENCY or not value.isdecimal())
         key = (Where.PROVIDER if is_of_provider else Where.LITERT_TOML, found["key"])
         if (key in OPTIONS or key in MISTAKEN) and not is_template(value):
-            at = (found.start("key"), found.start("value"))
-            yield _statement(text, *key, value, at, ("toml",), quoted=bool(found["quote"]))
+            at = found.start("key"), found.start("value")
+            yield Setting(*key, value, *at, quoted=bool(found["quote"])).statement(text, "toml")
 
 
 def joined(parts: list[Said]) -> Said:
@@ -100,15 +115,16 @@ def joined(parts: list[Said]) -> Said:
     )
 
 
-def _of_code(text: Text, start: int, end: int, language: Language, depth: int) -> Iterator[Statement | tuple[str, int]]:
+def _of_code(
+    text: PlacedText, start: int, end: int, language: Language, depth: int
+) -> Iterator[Statement | tuple[str, int]]:
     """Yield the settings of a part, keys whose values are not literals, and providers without a mode (without key)."""
     read: Iterable[Token] = _limited(tokens(text.text, start, end, language))
     if language.is_commands:
         lines = [line for line in _lines(read) if not prints(text.text, line)]
         for line in lines:
             for found in of_line(text.text, line):
-                of_line_number = (f"line {text.place(line[0].start).line}",)
-                yield _statement(text, found.where, found.key, found.value, (found.key_at, found.at), of_line_number)
+                yield found.statement(text, f"line {text.place(line[0].start).line}")
         read = [token for line in lines for token in line]
     reader = CodeReader(language, of_qnn="qnn" in text.text[start:end].lower())
     reader.read(grouped(read, language))
@@ -116,24 +132,22 @@ def _of_code(text: Text, start: int, end: int, language: Language, depth: int) -
     for each, where, group in placed(reader.found):
         if each.key in LISTS and each.value is not None:
             for item in items(text.text, each.value.at, each.value.at + len(each.value.word), where):
-                yield _statement(text, where, item.key, item.value, (item.key_at, item.at), group)
+                yield item.statement(text, *group)
         elif not is_of(where, each.key):
             continue
         elif each.value is None:
             yield each.key, each.key_at
         else:
-            at = (each.key_at, each.value.at)
-            yield _statement(text, where, each.key, each.value.word, at, group, quoted=each.value.quoted)
-    for token in reader.texts:
-        yield from _of_inside(text, token, depth)
+            value = each.value
+            yield Setting(where, each.key, value.word, each.key_at, value.at, value.quoted).statement(text, *group)
+    for token in reader.texts if depth < _DEEPEST else ():
+        yield from _of_inside(text, token.at, token.at + len(token.word), depth)
 
 
-def _of_inside(text: Text, token: Token, depth: int) -> Iterator[Statement | tuple[str, int]]:
+def _of_inside(text: PlacedText, start: int, end: int, depth: int) -> Iterator[Statement | tuple[str, int]]:
     """Yield the settings within a text: of a command line, of a list of settings, or of code."""
-    start, end = token.at, token.at + len(token.word)
-    if depth == _DEEPEST or SPOKEN.search(text.text, start, end) is None:
-        return
-    yield from _of_code(text, start, end, SHELL, depth + 1)
+    if SPOKEN.search(text.text, start, end) is not None:
+        yield from _of_code(text, start, end, SHELL, depth + 1)
 
 
 def _limited(read: Iterator[Token]) -> Iterator[Token]:
@@ -151,10 +165,3 @@ def _lines(read: Iterable[Token]) -> Iterator[list[Token]]:
             yield line
             line = []
     yield line
-
-
-def _statement(
-    text: Text, where: Where, key: str, value: str, at: tuple[int, int], group: tuple[str, ...], *, quoted: bool = True
-) -> Statement:
-    key_place, place = map(text.place, at)
-    return Statement(where, key, value, key_place, place, quoted=quoted, group=group)

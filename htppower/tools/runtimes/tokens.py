@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 import os
 import re
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -98,39 +97,34 @@ SHELL = _language(
 ANY = _language(
     rf"(?P<comment>{_APART}(?:\#|//)[^\n]*)|(?P<open>{_APART}/\*)", rf"{_TRIPLE}\\[\"']|\"|(?<!\w)'", is_commands=True
 )
-_SUFFIXES: Mapping[Language, str] = MappingProxyType(
-    {
-        C_LIKE: "c cc cpp cxx h hh hpp hxx m mm java kt kts cs rs go swift scala",
-        SCRIPT: "js jsx mjs cjs ts tsx mts dart groovy gradle",
-        PYTHON: "py pyi pyw",
-        SHELL: "sh bash zsh fish bat cmd ps1 mk cmake env",
-    }
-)
+_SUFFIXES: Mapping[Language, str] = {
+    C_LIKE: "c cc cpp cxx h hh hpp hxx m mm java kt kts cs rs go swift scala",
+    SCRIPT: "js jsx mjs cjs ts tsx mts dart groovy gradle",
+    PYTHON: "py pyi pyw",
+    SHELL: "sh bash zsh fish bat cmd ps1 mk cmake env",
+}
 # More names of languages that a code block of Markdown may have, each with the suffix that it is read as.
-_CALLED: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("c++", "kotlin", "csharp", "c#", "rust"), "cc"),
-        **dict.fromkeys(("javascript", "typescript", "json", "jsonc"), "js"),
-        **dict.fromkeys(("python", "python3"), "py"),
-        **dict.fromkeys(("shell", "console", "batch", "powershell"), "sh"),
-    }
-)
-_BY_SUFFIX = MappingProxyType({each: language for language, known in _SUFFIXES.items() for each in known.split()})
-_FILES = MappingProxyType({"makefile": SHELL, "dockerfile": SHELL, "cmakelists.txt": SHELL})
-_CLOSES: Mapping[str, str] = MappingProxyType({"/*": "*/", "<#": "#>"})
-_OF_A_LINE: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {quote: re.compile(rf"[^{quote}\\\n]*(?:\\[^\n][^{quote}\\\n]*|\\\n[^{quote}\\\n]*)*") for quote in "\"'"}
-)
-_OF_LINES: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {'"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL), "'": re.compile(r"[^']*")}
-)
+_CALLED: Mapping[str, str] = {
+    **dict.fromkeys(("c++", "kotlin", "csharp", "c#", "rust"), "cc"),
+    **dict.fromkeys(("javascript", "typescript", "json", "jsonc"), "js"),
+    **dict.fromkeys(("python", "python3"), "py"),
+    **dict.fromkeys(("shell", "console", "batch", "powershell"), "sh"),
+}
+_BY_SUFFIX = {each: language for language, known in _SUFFIXES.items() for each in known.split()}
+_FILES = {"makefile": SHELL, "dockerfile": SHELL, "cmakelists.txt": SHELL}
+_CLOSES: Mapping[str, str] = {"/*": "*/", "<#": "#>"}
+_OF_A_LINE: Mapping[str, re.Pattern[str]] = {
+    quote: re.compile(rf"[^{quote}\\\n]*(?:\\[^\n][^{quote}\\\n]*|\\\n[^{quote}\\\n]*)*") for quote in "\"'"
+}
+_OF_LINES: Mapping[str, re.Pattern[str]] = {
+    '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL),
+    "'": re.compile(r"[^']*"),
+}
 # The delimiter before the parenthesis of a C++ raw string, which also closes it.
 _DELIMITER = re.compile(r"[^()\\\s\"]{0,16}\(")
 
 
-_KINDS: Mapping[str | None, Kind] = MappingProxyType(
-    {"name": Kind.NAME, "number": Kind.NUMBER, "mark": Kind.MARK, "line": Kind.LINE}
-)
+_KINDS: Mapping[str | None, Kind] = {"name": Kind.NAME, "number": Kind.NUMBER, "mark": Kind.MARK, "line": Kind.LINE}
 
 
 def language_of(path: str) -> Language:
@@ -163,7 +157,7 @@ def tokens(text: str, start: int, end: int, language: Language) -> Iterator[Toke
         elif group == "open":
             # The end of #if 0 is the first #else, #elif or #endif.
             close = _CLOSES.get(found[0], "#e")
-            at = _behind(text, close, at, end)
+            at = min(_until(text, close, at, end) + len(close), end)
         elif group == "quote":
             if line_end < at:
                 line_end = _until(text, "\n", at, end)
@@ -174,10 +168,6 @@ def tokens(text: str, start: int, end: int, language: Language) -> Iterator[Toke
 def _until(text: str, what: str, at: int, end: int) -> int:
     found = text.find(what, at, end)
     return end if found < 0 else found
-
-
-def _behind(text: str, what: str, at: int, end: int) -> int:
-    return min(_until(text, what, at, end) + len(what), end)
 
 
 def _text(text: str, found: re.Match[str], end: int, line_end: int, language: Language) -> tuple[tuple[int, int], int]:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.names import LLM_DECODE_PROFILES
-from htppower.tools.runtimes import aihub, litert, mlperf
+from htppower.tools.runtimes import litert
 from htppower.tools.runtimes.litert import RUN_TIME_OPTION, camel_case, java_enumerator
+from htppower.tools.runtimes.settings import MODES
+from htppower.tools.runtimes.snpe import MLPERF_MODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -94,7 +96,6 @@ class Option:
         return bool(self.runtime)
 
 
-_NINE = aihub.MODES
 # The value default changes nothing.
 APPBUILDER_MODES = MappingProxyType(
     {"burst": "burst", "high_performance": "high_performance", "default": "system_settings"}
@@ -111,8 +112,10 @@ OTHER_OPTIONS = frozenset(
 OPTION_PREFIXES = ("htp_", "rpc_", "qnn_", "enable_", "disable_", "dsp_", "gpu_", "ep.", "qnn.")
 # The prefix of a provider's option as a session config entry; as a provider option, such a key is ignored (measured).
 OF_SESSIONS = "ep.qnnexecutionprovider."
-_OF_ORT = (*_NINE, "default")
-_CONTROL_NUMBERS = MappingProxyType({"0": "manual", "1": "auto"})
+# The keys of AI Hub's options for QNN, and for its other runtimes.
+AIHUB_QNN_KEY, AIHUB_KEY = "context_htp_performance_mode", "qnn_htp_performance_mode"
+_OF_ORT = (*MODES, "default")
+_CONTROL_NUMBERS = {"0": "manual", "1": "auto"}
 # What happens with any other value.
 _NOT_CREATED = "the session is not created"
 _FLAGS_REFUSED = "the program refuses its flags"
@@ -164,7 +167,7 @@ def _time(where: Where, key: str, unknown: str) -> Option:
 
 _LITERT = _same(tuple(litert.NUMBERS))
 _APPBUILDER = {spelt: mode for name, mode in APPBUILDER_MODES.items() for spelt in (name, name.upper())}
-_TOOLS = (*_NINE, "default", "system_settings", "custom", *LLM_DECODE_PROFILES)
+_TOOLS = (*MODES, "default", "system_settings", "custom", *LLM_DECODE_PROFILES)
 _ALL = (
     _ort(Where.PROVIDER, "htp_performance_mode"),
     _time(Where.PROVIDER, "rpc_control_latency", _NOT_CREATED),
@@ -210,7 +213,7 @@ _ALL = (
     ),
     _enumerators(Where.ORT_RUST, "PerformanceMode", _spelt(camel_case, _OF_ORT), "onnxruntime"),
     _name(Where.APPBUILDER, "PerfProfile", _APPBUILDER, "vendor", "AppBuilder votes nothing for it"),
-    _name(Where.GENIEX, "power-mode", {**_same(_NINE), "default": "burst"}, "vendor", _FLAGS_REFUSED),
+    _name(Where.GENIEX, "power-mode", {**_same(MODES), "default": "burst"}, "vendor", _FLAGS_REFUSED),
     _number(Where.DELEGATE, "htp_performance_mode", _numbers(9), "litert", _PROCESS_ENDS),
     _number(Where.DELEGATE, "htp_perf_ctrl_strategy", _CONTROL_NUMBERS, "", _PROCESS_ENDS),
     _number(
@@ -223,13 +226,13 @@ _ALL = (
     _number(
         Where.EXECUTORCH_OPTION, RUN_TIME_OPTION, _numbers(8), "executorch", "it is ignored, or an error in the log"
     ),
-    _name(Where.AIHUB_QNN, aihub.QNN_KEY, _spelt(str.upper, _NINE), "vendor", _NOT_DOCUMENTED),
-    _name(Where.AIHUB_ONNX, aihub.OTHER_KEY, _same(_OF_ORT), "onnxruntime", _NOT_DOCUMENTED),
-    _name(Where.AIHUB_TFLITE, aihub.OTHER_KEY, _spelt(_k_htp), "litert", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_QNN, AIHUB_QNN_KEY, _spelt(str.upper, MODES), "vendor", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_ONNX, AIHUB_KEY, _same(_OF_ORT), "onnxruntime", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_TFLITE, AIHUB_KEY, _spelt(_k_htp), "litert", _NOT_DOCUMENTED),
     _name(
         Where.POLICY,
         "policy",
-        _same((*_NINE, *LLM_DECODE_PROFILES)),
+        _same((*MODES, *LLM_DECODE_PROFILES)),
         "vendor",
         "GeniePerformanceConfig_createFromJson refuses it",
     ),
@@ -237,7 +240,7 @@ _ALL = (
     _name(
         Where.MLPERF,
         "perf_profile",
-        {**_same(mlperf.MODES), "default": "balanced"},
+        {**_same(MLPERF_MODES), "default": "balanced"},
         "vendor",
         "the app uses burst instead",
     ),

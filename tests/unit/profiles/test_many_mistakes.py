@@ -12,8 +12,8 @@ from htppower.errors.finding import MOST_OF_A_FILE
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.strict_yaml import MOST_VALUES, read_document
-from htppower.tools.review.lint.lines import read_lines
 from htppower.tools.review.lint.run import lint
+from htppower.tools.review.lint.suppressions import read_lines
 from htppower.tools.review.vote_tests.files import load_test
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.tools.report.as_html import as_html
 from htppower.tools.report.blocks import Heading, Pairs, Paragraph, Picture
 from htppower.tools.review.diff.as_tables import tables
-from htppower.tools.review.dry_run.as_page import SIMULATED, about, summary
+from htppower.tools.review.dry_run.drawn import SIMULATED, about, summary
 from htppower.tools.review.pictures.svg import as_svg
 from htppower.tools.review.pictures.timeline import timeline
 

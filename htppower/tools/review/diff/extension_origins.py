@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.tools.extensions.clock_blocks import EXPANDED_BY_NAME, PLAIN_BY_NAME
-from htppower.tools.extensions.custom_votes import (
+from htppower.tools.extensions.clock_blocks import (
     DEINIT_DONE,
     DEINIT_START,
+    EXPANDED_BY_NAME,
     INFERENCE_DONE,
     INFERENCE_START,
     INIT_DONE,
     INIT_START,
+    PLAIN_BY_NAME,
 )
 from htppower.tools.extensions.keys import BESIDE, BLOCKS, UINT32, Section
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from htppower.errors import KeyPath
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member
+    from htppower.tools.extensions.json_parser import Member
     from htppower.votes.vote_set import VoteSet
 
 # The origin of the votes in force after a state: its own item, or the item of the nearest state before it.

@@ -11,7 +11,7 @@ from htppower.errors import ProfileError
 from htppower.profiles.loading import Examined
 from htppower.profiles.paths import stem_of
 from htppower.profiles.strict_yaml import Document
-from htppower.tools.extensions.custom_votes import (
+from htppower.tools.extensions.clock_blocks import (
     DEINIT_DONE,
     DEINIT_START,
     INFERENCE_DONE,
@@ -22,14 +22,14 @@ from htppower.tools.extensions.custom_votes import (
 )
 from htppower.tools.extensions.extension_file import read_extension_file
 from htppower.tools.extensions.inner_files import inner_files, named_paths
+from htppower.tools.extensions.key_checks import refuse_others
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import as_one_core
 from htppower.tools.extensions.performance import core_performance, graph_performance
 from htppower.tools.extensions.refusals import refusals
-from htppower.tools.extensions.unknown_keys import refuse_others
 from htppower.tools.review.diff.causes import ExtensionSource
 from htppower.tools.review.diff.extension_origins import as_written, origins
-from htppower.tools.runtimes.json_kinds import other_kind
+from htppower.tools.runtimes.json_settings import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

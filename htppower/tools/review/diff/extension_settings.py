@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.errors import shortened
 from htppower.profiles.fields import UNSET
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.keys import CORE_KEYS, Section
 from htppower.tools.extensions.one_core import cores_by_device, outvoted
 from htppower.tools.review.diff.causes import Cause
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from htppower.errors import KeyPath
     from htppower.tools.extensions.extension_file import ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
 
 _LONGEST = 60
 # The keys whose effect is reported as an effect of votes, and the keys that pair graphs.

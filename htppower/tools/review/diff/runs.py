@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.simulated.htp import SimulatedHtp
     from htppower.tools.review.diff.compare import Comparison
-    from htppower.tools.review.dry_run.report import Report, Workload
+    from htppower.tools.review.dry_run.workload import Report, Workload
 
 
 @attrs.frozen(repr=False, eq=False)

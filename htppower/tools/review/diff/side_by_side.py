@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from htppower.tools.review.diff.runs import RunPair
     from htppower.tools.review.dry_run.observer import Row
-    from htppower.tools.review.dry_run.report import Report
+    from htppower.tools.review.dry_run.workload import Report
     from htppower.votes.vote_set import VoteSet
 
 # The width of the time and the state of a call, and the bars between old and new.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.extensions.key_table import KEYS
-from htppower.tools.extensions.keys import OLDEST, REFUSES_UNKNOWN, Type
+from htppower.tools.extensions.keys import KEYS, OLDEST, REFUSES_UNKNOWN, Type
 from htppower.tools.review.explain.subject import Subject
-from htppower.tools.review.extension_lint.shared_buffers import TABLE
+from htppower.tools.review.extension_lint.harmful import TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,8 @@ from htppower.rules.platforms import Platform
 from htppower.rules.soc_names import by_kernel_number
 from htppower.rules.socs import SOCS
 from htppower.tools.extensions.extension_file import Wrong
-from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.key_table import DSP_ARCHS, LLM_DECODE
-from htppower.tools.extensions.keys import BESIDE, BLOCKS, Section
+from htppower.tools.extensions.json_parser import Kind
+from htppower.tools.extensions.keys import BESIDE, BLOCKS, DSP_ARCHS, LLM_DECODE, Section
 from htppower.tools.extensions.lost import architecture
 from htppower.tools.extensions.performance import core_performance
 from htppower.votes.options import BY_FIELD
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member, Node
 
 _LLM_FROM = 79
 _DDR = "ddr_perf_mode"
@@ -145,23 +143,17 @@ def _lacking(block: Block, platform: Platform) -> Iterator[Wrong]:
         field = BESIDE.get(member.key) if block.section is Section.CORE else BLOCKS.get(member.key)
         if block.section is Section.CORE and member.key == "hmxControl":
             field = BLOCKS[member.key]
-        if field is None or member.key == _DDR or platform.has(BY_FIELD[field].option) or _asks_for_nothing(member):
+        if field is None or member.key == _DDR or platform.has(BY_FIELD[field].option):
             continue
+        default = member.node.get("hmxPickDefault")
+        if member.key == "hmxControl" and default is not None and default.value:
+            continue  # every chip has the default
         if platform.os in BY_FIELD[field].not_on_systems:
             yield Wrong("EXT-37", member.node, f"{member.key} does not exist on QNX", "leave it out")
             continue
         needs = platform.needs(BY_FIELD[field].option)
         said = f"{member.key} on v{platform.arch}, which has no such vote, can lose the other votes of its call with it"
         yield Wrong("EXT-30", member, said, f"leave it out: it is for {needs}")
-
-
-def _asks_for_nothing(member: Member) -> bool:
-    """Return whether a vote on the matrix unit picks the default, which every chip has."""
-    return member.key == "hmxControl" and bool(_value(member.node.get("hmxPickDefault")))
-
-
-def _value(node: Node | None) -> object:
-    return None if node is None else node.value
 
 
 def _llm_decode(block: Block, arch: int | None) -> Iterator[Wrong]:

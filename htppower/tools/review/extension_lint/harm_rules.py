@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from htppower.rules.rule import Breach
-from htppower.tools.review.extension_lint.rule_parts import (
+from htppower.tools.review.extension_lint.parser_rules import (
     BURST,
     DEVICES,
     DONE,
@@ -26,6 +26,7 @@ from htppower.tools.review.extension_lint.rule_parts import (
     file,
     graph,
     item,
+    warned,
 )
 
 if TYPE_CHECKING:
@@ -40,12 +41,12 @@ def _of_soc(model: int) -> str:
     return f'{{"devices": [{device}], "context": {{"reference_weight_sharing_enabled": true}}}}\n'
 
 
-def _warned(number: int, says: str, source: str = MEASURED, **more: Any) -> Rule:
-    return extension_rule(number, says, Breach.WARNING, source, **more)
+def _noted(number: int, says: str, source: str = MEASURED, **more: Any) -> Rule:
+    return extension_rule(number, says, Breach.NOTE, source, lint=("--notes",), **more)
 
 
 HARM_RULES = (
-    _warned(
+    warned(
         30,
         "The chip has each option that is voted; ddr_perf_mode also needs every bus corner at MAX, and polling on.",
         f'{MEASURED}; vendor, "QNN HTP Performance Infrastructure API"',
@@ -57,7 +58,7 @@ HARM_RULES = (
         wrong=core('"ddr_perf_mode": true'),
         right=core(),
     ),
-    _warned(
+    warned(
         31,
         "The cores of a device name their perf_profile: without one, it is high_performance.",
         why="If it is left out, high_performance runs, which a reader of the file can't see.",
@@ -65,7 +66,7 @@ HARM_RULES = (
         wrong=cores('{"core_id": 0}'),
         right=core('"core_id": 0'),
     ),
-    _warned(
+    warned(
         32,
         "Numbers are in the documented range, even if the parser accepts more.",
         EXTENSIONS,
@@ -76,7 +77,7 @@ HARM_RULES = (
         wrong=core('"rpc_polling_time": 20000'),
         right=core('"rpc_polling_time": 9999'),
     ),
-    _warned(
+    warned(
         33,
         "The items of custom name every graph state: without an item, a state keeps the votes before it.",
         why=(
@@ -87,7 +88,7 @@ HARM_RULES = (
         wrong=custom(item(START)),
         right=custom(*EVERY),
     ),
-    _warned(
+    warned(
         34,
         "The corners of custom are in order: min <= target <= max, except for DISABLE.",
         why="The order of the corners is not checked, and the effect of a wrong order is not known.",
@@ -95,7 +96,7 @@ HARM_RULES = (
         wrong=custom(item(START, voted=clocks(MAX, NOM)), DONE),
         right=custom(item(START, voted=clocks(NOM, MAX)), DONE),
     ),
-    _warned(
+    warned(
         35,
         "soc_model and dsp_arch belong to the same chip.",
         "vendor, supported Snapdragon devices",
@@ -104,7 +105,7 @@ HARM_RULES = (
         wrong=device('"soc_model": 69, "dsp_arch": "v73"'),
         right=device('"soc_model": 69, "dsp_arch": "v79"'),
     ),
-    _warned(
+    warned(
         36,
         "llm_decode profiles are for Hexagon V79 and later.",
         why="Below V79 these profiles send no raised vote and log one line, and the run continues at SVS.",
@@ -112,7 +113,7 @@ HARM_RULES = (
         wrong=cores('{"perf_profile": "llm_decode_burst"}', '"dsp_arch": "v75"'),
         right=device('"dsp_arch": "v75"'),
     ),
-    _warned(
+    warned(
         37,
         "On QNX no RPC latency and polling is set.",
         'vendor, "QNN HTP Performance Infrastructure API"',
@@ -122,7 +123,7 @@ HARM_RULES = (
         right=core(),
         lint=("--platform", "qnx"),
     ),
-    _warned(
+    warned(
         38,
         "Options that exclude each other are not used together: DLBC of weights and weight sharing; reference weight "
         "sharing and any of DLBC, several cores, or LoRA weight sharing.",
@@ -135,7 +136,7 @@ HARM_RULES = (
         wrong=graph('"dlbc_weights": 1', ', "context": {"weight_sharing_enabled": true}'),
         right=graph('"dlbc_weights": 1'),
     ),
-    _warned(
+    warned(
         39,
         "Inputs and outputs use the kind of memory for which the context was prepared.",
         'vendor, "Qmem Graph"',
@@ -148,7 +149,7 @@ HARM_RULES = (
         right=file(f'{DEVICES}, "memory": {{"mem_type": "shared_buffer"}}'),
         lint=("--prepared", "memhandle"),
     ),
-    _warned(
+    warned(
         40,
         "Each of the files for several SoCs names a different SoC; all or none of them share weights by reference.",
         'vendor, "Multi-SoC DLC with Reference Weight Sharing"',
@@ -157,7 +158,7 @@ HARM_RULES = (
         wrong={**file(_TWO_SOCS), "one.json": _of_soc(69), "two.json": _of_soc(69)},
         right={"two.json": _of_soc(87)},
     ),
-    _warned(
+    warned(
         41,
         "An item of custom has each vote in one form: of two forms, the expanded one is used.",
         why="If both forms of a vote are written, only the expanded form is voted.",
@@ -165,7 +166,7 @@ HARM_RULES = (
         wrong=custom(item(START, f', "dcvsExpControl": {{{clocks(_EXP_SVS, _EXP_SVS)}}}'), DONE),
         right=custom(*EVERY),
     ),
-    _warned(
+    warned(
         42,
         "soc_model, soc_id and dsp_arch are in the vendor's lists.",
         f"{MEASURED}; vendor, supported Snapdragon devices",
@@ -174,7 +175,7 @@ HARM_RULES = (
         wrong=device('"soc_model": 999'),
         right=device('"soc_model": 69'),
     ),
-    _warned(
+    warned(
         43,
         "device_id and core_id exist on some chip: 0 to 3.",
         why="Without such a core the device can't be created (13001), and nothing is voted.",
@@ -182,7 +183,7 @@ HARM_RULES = (
         wrong=core('"core_id": 7'),
         right=core('"core_id": 0'),
     ),
-    _warned(
+    warned(
         44,
         "Adaptive polling is used together with polling: without it, the adaptive polling time is not voted.",
         why="Adaptive polling sets when the CPU begins to poll. If polling is off, the voter does not send it.",
@@ -190,10 +191,9 @@ HARM_RULES = (
         wrong=core('"rpc_polling_time": 0, "adaptive_polling_time": 1000'),
         right=core('"rpc_polling_time": 9999, "adaptive_polling_time": 1000'),
     ),
-    extension_rule(
+    _noted(
         50,
         "An outer file is for tools like qnn-net-run: Genie reads it as an inner file, and votes high_performance.",
-        Breach.NOTE,
         why=(
             "Genie reads the inner file. It does not read the file that an outer one names: it finds no known key, and"
             " votes high_performance, as for an empty file."
@@ -201,33 +201,27 @@ HARM_RULES = (
         mend="For Genie, name the inner file in engine.backend.extensions.",
         wrong={**file(OUTER), **INNER},
         right=core(),
-        lint=("--notes",),
     ),
-    extension_rule(
+    _noted(
         51,
         "No key is deprecated.",
-        Breach.NOTE,
         EXTENSIONS,
         why="A later SDK will not know the key, and may then refuse the file.",
         mend="Write what replaces it.",
         wrong=device('"soc_id": 69'),
         right=device('"soc_model": 69'),
-        lint=("--notes",),
     ),
-    extension_rule(
+    _noted(
         52,
         "Every key is known to QAIRT 2.47 and later.",
-        Breach.NOTE,
         why="An SDK that does not know a key refuses the file if the key is in graphs or cores.",
         mend="Leave it out if older SDKs read the file.",
         wrong=graph('"fp16_clamp_overflow": true'),
         right=file(f'"graphs": [{{"graph_names": ["model"]}}], {DEVICES}'),
-        lint=("--notes",),
     ),
-    extension_rule(
+    _noted(
         53,
         "device_id and core_id are 0: every chip has these.",
-        Breach.NOTE,
         why=(
             "Most chips have one core on one device: on these the device can't be created (13001), and nothing is "
             "voted."
@@ -235,6 +229,5 @@ HARM_RULES = (
         mend="Write 0 if the chip has no other.",
         wrong=core('"core_id": 1'),
         right=core('"core_id": 0'),
-        lint=("--notes",),
     ),
 )

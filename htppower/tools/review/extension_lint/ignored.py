@@ -12,17 +12,17 @@ from htppower.errors import ProfileError, shortened
 from htppower.profiles.paths import folder_of, joined
 from htppower.tools.extensions.extension_file import FileKind, Wrong, read_extension_file
 from htppower.tools.extensions.inner_files import beside_or_here, other_backend
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
+from htppower.tools.extensions.key_checks import OURS, unknown_key
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import cores_by_device, outvoted
 from htppower.tools.extensions.performance import votes_of_genie
-from htppower.tools.extensions.unknown_keys import OURS, unknown_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.json_parser import Member, Node
 
 _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
 
@@ -41,8 +41,7 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
         if block.section is Section.TOP:
             yield from _later_devices(block)
         elif block.section is Section.BACKEND_EXTENSIONS:
-            yield from _inner_files(block)
-            yield from _missing(file, block)
+            yield from _inner_files(file, block)
     for cores in cores_by_device(file).values():
         yield from _outvoted(cores)
     other = other_backend(file)
@@ -80,7 +79,11 @@ def _outvoted(cores: list[Block]) -> Iterator[Wrong]:
             yield Wrong("EXT-25", each.member, text, "write the same into each core")
 
 
-def _inner_files(block: Block) -> Iterator[Wrong]:
+def _inner_files(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
+    """Yield an outer file that does not name its inner files, and the inner files that can't be used.
+
+    Such a file is neither next to the outer one nor in the current folder, or is an outer file itself.
+    """
     one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     if one is not None and several is not None:
         said = "config_file_path and per_soc_config_file_path exclude each other"
@@ -90,32 +93,21 @@ def _inner_files(block: Block) -> Iterator[Wrong]:
         yield Wrong("EXT-23", block.node, said, 'add "config_file_path"')
     elif several is not None and several.kind is Kind.LIST and not several.items:
         yield Wrong("EXT-23", several, "per_soc_config_file_path names no file", "name one for each SoC")
-
-
-def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
-    """Yield the inner files that are neither next to the outer one nor in the current folder."""
-    one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     for node in (*(() if one is None else (one,)), *(() if several is None else several.items)):
-        if node.kind is Kind.TEXT and not _is_there(folder_of(file.path), node.value):
+        if node.kind is not Kind.TEXT:
+            continue
+        try:
+            path = beside_or_here(folder_of(file.path), joined(node.value))
+            is_there = os.path.isfile(path)
+        except (OSError, ValueError):
+            is_there = False
+        inner = _inner(file, node) if is_there else None
+        if not is_there:
             said = f"{shortened(node.value)!r} is not a file: without it the backend gets no settings"
             yield Wrong("EXT-23", node, said, "check the path")
-        elif node.kind is Kind.TEXT and _is_outer(beside_or_here(folder_of(file.path), joined(node.value))):
+        elif inner is not None and inner.kind is FileKind.OUTER:
             said = f"{shortened(node.value)!r} is an outer file, too: the backend gets no settings"
             yield Wrong("EXT-23", node, said, "name the file with the settings")
-
-
-def _is_outer(path: str) -> bool:
-    try:
-        return read_extension_file(path).kind is FileKind.OUTER
-    except (ProfileError, OSError, ValueError):
-        return False
-
-
-def _is_there(folder: str, named: str) -> bool:
-    try:
-        return os.path.isfile(beside_or_here(folder, joined(named)))
-    except (OSError, ValueError):
-        return False
 
 
 def of_several_socs(file: ExtensionFile) -> Iterator[Wrong]:
@@ -135,6 +127,7 @@ def of_several_socs(file: ExtensionFile) -> Iterator[Wrong]:
 
 
 def _inner(file: ExtensionFile, node: Node) -> ExtensionFile | None:
+    """Return the inner file that a text names; None if it can't be read."""
     try:
         return read_extension_file(beside_or_here(folder_of(file.path), joined(str(node.value))))
     except (ProfileError, OSError, ValueError):

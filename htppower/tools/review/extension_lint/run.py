@@ -8,25 +8,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, Place, ProfileError
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.tools.extensions.extension_file import WHOLE_FILE, Wrong, extension_file
-from htppower.tools.extensions.json_nodes import Kind, Member, Node
-from htppower.tools.extensions.json_parser import TOO_DEEP
+from htppower.tools.extensions.json_parser import TOO_DEEP, Kind, Member, Node
 from htppower.tools.extensions.json_text import has_statements, is_template, parse_json
+from htppower.tools.extensions.key_checks import OURS
 from htppower.tools.extensions.one_core import with_one_core, with_strays
 from htppower.tools.extensions.refusals import refusals, refused, refused_text
-from htppower.tools.extensions.unknown_keys import OURS
 from htppower.tools.review.extension_lint.chips import of_chip
-from htppower.tools.review.extension_lint.harmful import harmful, odd_items, unpolled
+from htppower.tools.review.extension_lint.harmful import harmful, mismatched, odd_items, unpolled
 from htppower.tools.review.extension_lint.ignored import ignored, of_several_socs
-from htppower.tools.review.extension_lint.shared_buffers import mismatched
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.lines import LINE_BREAK, Lines
-from htppower.tools.review.lint.suppressions import Found, from_words
-from htppower.tools.runtimes.json_kinds import other_kind
+from htppower.tools.review.lint.suppressions import LINE_BREAK, Found, Lines, Linted, from_words
+from htppower.tools.runtimes.json_settings import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,22 +33,6 @@ if TYPE_CHECKING:
     from htppower.tools.review.lint.suppressions import Suppression
 
 _WORDS = ("disable", "until", "because")
-
-
-class Linted(NamedTuple):
-    """The result of lint for one extension file.
-
-    Attributes:
-        findings: its faults, in the order of its text.
-        suppressions: its suppressions.
-        wrong: faults of suppressions.
-        lines: its lines.
-    """
-
-    findings: tuple[Finding, ...]
-    suppressions: tuple[Suppression, ...]
-    wrong: tuple[Found, ...]
-    lines: Lines
 
 
 def lint_extension_file(
@@ -74,17 +55,14 @@ def lint_extension_file(
     """
     if linked:
         message, hint = "is a link that leads out of its folder", "name the file that it leads to"
-        finding = Finding("FILE-1", (), message, hint, place=Place(path, 1, 1))
-        return Linted((finding,), (), (), Lines(path, (), ()))
+        return _unread(path, "FILE-1", message, hint)
     try:
         data = read_regular_file(path) if given is None else given
     except (OSError, ValueError, NotRegular) as error:
         said = getattr(error, "strerror", None) or str(error)
-        finding = Finding("FILE-1", (), f"can't be read: {said}", "check the path", place=Place(path, 1, 1))
-        return Linted((finding,), (), (), Lines(path, (), ()))
+        return _unread(path, "FILE-1", f"can't be read: {said}", "check the path")
     if len(data) > LARGEST_FILE_BYTES:
-        finding = Finding("FILE-2", (), "larger than 1 MiB", "name an extension file", place=Place(path, 1, 1))
-        return Linted((finding,), (), (), Lines(path, (), ()))
+        return _unread(path, "FILE-2", "larger than 1 MiB", "name an extension file")
     text = parse_json(data, path)
     suppressions, wrong = suppressions_of(text)
     found = sorted(_findings(text, platform, prepared), key=lambda each: (each.line, each.column, each.rule))
@@ -92,10 +70,8 @@ def lint_extension_file(
     return Linted(tuple(found), tuple(suppressions), tuple(wrong), lines)
 
 
-def is_refused(data: bytes | str) -> bool:
-    """Return whether lint finds an error in a text."""
-    raw = data.encode() if isinstance(data, str) else data
-    return any(finding.rule < "EXT-20" for finding in _findings(parse_json(raw, "-"), None, None))
+def _unread(path: str, rule: str, message: str, hint: str) -> Linted:
+    return Linted((Finding(rule, (), message, hint, place=Place(path, 1, 1)),), (), (), Lines(path, (), ()))
 
 
 def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:
@@ -128,7 +104,9 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     wrong += (each for each in ignored(file) if not _has_any(each, starts))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
     # Devices or cores that are wrongly an object, instead of a list, do exist.
-    unlisted = [each.at.start for each in wrong if each.rule == "EXT-11" and _is_object(each.at)]
+    unlisted = [
+        each.at.start for each in wrong if each.rule == "EXT-11" and getattr(each.at, "kind", None) is Kind.OBJECT
+    ]
     # The cores of a device vote together.
     read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
@@ -157,10 +135,6 @@ def _has_any(wrong: Wrong, starts: list[int]) -> bool:
     if not isinstance(wrong.at, Member) or wrong.rule != "EXT-20":
         return False
     return bisect_left(starts, wrong.at.start) < bisect_left(starts, wrong.at.node.end)
-
-
-def _is_object(at: Node | Member) -> bool:
-    return isinstance(at, Node) and at.kind is Kind.OBJECT
 
 
 def _holds(at: Node | Member, starts: list[int]) -> bool:

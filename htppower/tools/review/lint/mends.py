@@ -18,14 +18,14 @@ from htppower.profiles.yaml_words import decimal, in_us, truth
 from htppower.rules.rule import Family
 from htppower.tools.review.file_kinds import begins_as_json
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.lines import LINE_BREAK, comment_at
 from htppower.tools.review.lint.profile_findings import STDIN
+from htppower.tools.review.lint.suppressions import LINE_BREAK, comment_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from htppower.errors import Finding
-    from htppower.tools.review.lint.report import LintReport
+    from htppower.tools.review.lint.run import LintReport
 
     Lint = Callable[[Mapping[str, bytes]], LintReport]
 
@@ -101,7 +101,7 @@ def _mends(path: str, report: LintReport, texts: Mapping[str, bytes]) -> list[Me
         return []
     _, text = _read(path, texts)
     scalars = dict(_scalars(text))
-    lines = [0, *(match.end() for match in re.finditer(LINE_BREAK, text))]
+    lines = _line_starts(text)
     mends: dict[int, Mend] = {}
     for finding in findings:
         if not 0 < finding.line <= len(lines):
@@ -172,6 +172,10 @@ def _end_of_line(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer(LINE_BREAK, text))]
+
+
 def _scalars(text: str) -> Iterator[tuple[int, Any]]:
     """Yield every key and value that is a word, with its start, as far as the text is YAML."""
     try:
@@ -202,7 +206,7 @@ def _applied(path: str, mends: Iterable[Mend], texts: Mapping[str, bytes]) -> by
 def _right(path: str, mends: Sequence[Mend], after: LintReport, texts: Mapping[str, bytes]) -> list[Mend]:
     """Return the mends that leave no error of reading at their place, and remove their finding."""
     _, text = _read(path, {path: _applied(path, mends, texts)})
-    lines = [0, *(match.end() for match in re.finditer(LINE_BREAK, text))]
+    lines = _line_starts(text)
     wrong = {
         lines[found.line - 1] + found.column - 1
         for found in after.findings

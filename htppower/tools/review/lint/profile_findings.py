@@ -1,4 +1,7 @@
-"""Findings in profiles and power states, and in the files that they extend and relax to."""
+"""Findings in profiles and power states, and in the files that they extend and relax to.
+
+A ``Home`` is a folder of profiles: where their names are looked up, and which profiles they are compared with.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,17 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place
-from htppower.profiles.discovery import SUFFIXES, shown_path
-from htppower.profiles.loading import Known
-from htppower.profiles.names import runtime_of
-from htppower.profiles.paths import joined
+from htppower.profiles.discovery import SUFFIXES, shipped_folder, shown_path, yaml_files
+from htppower.profiles.loading import Known, examine_profile
+from htppower.profiles.names import LISTED_FIRST, LLM_DECODE_PROFILES, runtime_of
+from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.rules.rule import Needs
-from htppower.tools.review.file_kinds import Kind
+from htppower.tools.review.file_kinds import Kind, named_first
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.home import Home
-from htppower.tools.review.lint.lines import read_lines
 from htppower.tools.review.lint.review_rules import (
+    Shelf,
     costs_more,
     hidden,
     misnamed,
@@ -30,17 +32,18 @@ from htppower.tools.review.lint.review_rules import (
     table_of,
     unstated,
 )
-from htppower.tools.review.lint.suppressions import Found
+from htppower.tools.review.lint.suppressions import Found, read_lines
+from htppower.tools.review.name_lookup import folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
     from htppower.rules.platforms import Platform
     from htppower.tools.review.file_selection import Source
-    from htppower.tools.review.lint.lines import Lines
+    from htppower.tools.review.lint.suppressions import Lines
 
 # The path of the standard input.
 STDIN = "-"
@@ -49,6 +52,99 @@ _REFUSE_ON_A_PLATFORM = rules.ids(lambda rule: rule.refuses and Needs.PLATFORM i
 
 # A finding, and the file and line of its value if that is not its place.
 _Written = tuple[Finding, "tuple[str, int] | None"]
+
+
+class Home:
+    """A folder of profiles. Each file is read once, and only when it is needed.
+
+    Names are looked up in the folders ``named``, too; ``within`` are the folders that are linted. Homes share
+    ``shipped`` and ``known``, which hold the files that were read.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        named: Iterable[str],
+        within: tuple[str, ...],
+        shipped: dict[str, Examined[Profile]],
+        known: Known,
+    ) -> None:
+        self.folders = attrs.evolve(folders_of(folder, named), within=within)
+        self.known = known
+        self._examined: dict[str, Examined[Profile]] = {}
+        self._shelves: dict[tuple[str, ...], Shelf] = {}
+        self._shipped_folder = shipped_folder()
+        # If another folder replaces the shipped one, the names in shipped files mean other files.
+        self._shipped = shipped if self.folders.paths[0] == self._shipped_folder else {}
+
+    def profile(self, path: str) -> Examined[Profile]:
+        """Return the profile of a file and all its problems."""
+        if folder_of(path) == self._shipped_folder:
+            return self._shipped.get(path) or self._shipped.setdefault(path, self._examine(path))
+        real = os.path.realpath(path)
+        return self._examined.get(real) or self._examined.setdefault(real, self._examine(path))
+
+    def shelf(self, table: tuple[str, ...]) -> Shelf:
+        """Return the profiles of a table, from here and from the shipped ones, except those that are refused.
+
+        A shipped profile is left out if an earlier folder has a profile of its name.
+        """
+        if table not in self._shelves:
+            self._shelves[table] = Shelf.of(table, self._sound(table))
+        return self._shelves[table]
+
+    @functools.cached_property
+    def used_states(self) -> frozenset[str]:
+        """The files of the power states that a profile in this folder relaxes to."""
+        used = {state.file.path for each in self.profiles for state in each.states.values()}
+        return frozenset(map(os.path.realpath, used))
+
+    @functools.cached_property
+    def first_of_name(self) -> dict[str, str]:
+        """The file of each name."""
+        first: dict[str, str] = {}
+        for file in self._files():
+            first.setdefault(stem_of(file), file)
+        return first
+
+    @functools.cached_property
+    def profiles(self) -> tuple[Examined[Profile], ...]:
+        """Every profile here, and the shipped ones."""
+        return tuple({id(each): each for each in map(self.profile, self._files())}.values())
+
+    def _sound(self, table: tuple[str, ...]) -> Iterator[Profile]:
+        """Yield the profiles that may be in the table. Files that can't be in it are not read.
+
+        A shipped file has the name of its profile.
+        """
+        others = set(LISTED_FIRST).difference(table)
+        # A profile with a name of the first table may extend a profile of the second. Then it is in the second.
+        second = others.intersection(LLM_DECODE_PROFILES)
+        shipped = os.path.realpath(self._shipped_folder)
+        named: set[str] = set()
+        known = self.known.texts
+        for folder in self.folders.paths:
+            # The user may write the path of the shipped folder in another way.
+            if os.path.realpath(folder) == shipped:
+                unread = others | named
+                files = [file for file in yaml_files(folder) if stem_of(file) not in unread]
+            else:
+                files = [
+                    file
+                    for file in yaml_files(folder)
+                    if named_first(file, known.get(os.path.realpath(file))) not in second
+                ]
+            examined = map(self.profile, files)
+            sound = [each.value for each in examined if each.readable and not each.problems]
+            named.update(profile.name for profile in sound)
+            yield from sound
+
+    def _examine(self, path: str) -> Examined[Profile]:
+        return examine_profile(path, self.folders, self.known)
+
+    def _files(self) -> Iterator[str]:
+        for folder in self.folders.paths:
+            yield from yaml_files(folder)
 
 
 class ProfileFindings:

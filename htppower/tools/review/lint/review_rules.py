@@ -178,7 +178,7 @@ def no_way_down(profile: Profile) -> Iterator[Finding]:
     if hvx is None or not hvx.active:
         return
     for at, state in power_states(profile):
-        for message in (*_clocks_up(profile, state), *_others_up(profile, state)):
+        for message in _left_up(profile, state):
             yield Finding("REV-3", at, message, f"{at[-1]}: a power state that lowers it")
 
 
@@ -247,36 +247,33 @@ def hidden(source: Source, first_of_name: Mapping[str, str]) -> Iterator[Finding
         yield Finding("REV-7", ("profile",), message, "give the file and the profile a name of their own")
 
 
-def _clocks_up(profile: Profile, state: PowerState) -> Iterator[str]:
-    """Yield the clocks that a power state leaves as high as the profile holds them.
+def _left_up(profile: Profile, state: PowerState) -> Iterator[str]:
+    """Yield what a power state leaves as high as the profile holds it.
 
-    A clock is lower if its highest corner is, or if DCVS may take it to a lower one.
+    The core or bus clock is lower if its highest corner is, or if DCVS may take it to a lower one.
     """
     for clock in ("core", "bus"):
         ours, theirs = (clock_cost(votes.hvx, clock) for votes in (profile.votes, state.votes))
         if any(ours) and theirs[0] >= ours[0] and theirs[1] >= ours[1]:
-            at = ("votes", "dcvs_v3", clock)
-            raised, lowered = (spell(_value(votes, at)) for votes in (profile.votes, state.votes))
-            yield f"{state.name} does not lower the {clock} clock: {lowered}, {profile.name} {raised}"
-
-
-def _others_up(profile: Profile, state: PowerState) -> Iterator[str]:
+            yield _not_lowered(profile, state, clock, ("votes", "dcvs_v3", clock))
     hmx = state.votes.hmx_v2
-    if hmx is not None and hmx != HMX_DEFAULT and hmx_cost(state.votes)[:1] >= hmx_cost(profile.votes)[:1]:
-        yield f"{state.name} does not lower the HMX clock: {spell(hmx)}, {profile.name} {spell(profile.votes.hmx_v2)}"
+    if hmx not in (None, HMX_DEFAULT) and hmx_cost(state.votes)[:1] >= hmx_cost(profile.votes)[:1]:
+        yield _not_lowered(profile, state, "HMX", _HMX)
     ceng = ceng_cost(state.votes)
     if ceng > ceng_cost(NO_VOTES) and ceng >= ceng_cost(profile.votes):
-        raised, left = (spell(_value(votes, _CENG)) for votes in (profile.votes, state.votes))
-        yield f"{state.name} does not lower the CENG clock: {left}, {profile.name} {raised}"
-    lowered = state.votes.hvx
-    if lowered is None:
-        return
-    if lowered.sleep_disable:
+        yield _not_lowered(profile, state, "CENG", _CENG)
+    raised, lowered = profile.votes.hvx, state.votes.hvx
+    if lowered is not None and lowered.sleep_disable:
         yield f"{state.name} keeps the DSP from sleeping: sleep_disable true"
-    raised_us = None if profile.votes.hvx is None else profile.votes.hvx.sleep_latency_us
-    if lowered.sleep_latency_us is not None and raised_us is not None and lowered.sleep_latency_us < raised_us:
-        said = f"{lowered.sleep_latency_us} us, {profile.name} {raised_us} us"
+    raised_us, lowered_us = (None if hvx is None else hvx.sleep_latency_us for hvx in (raised, lowered))
+    if lowered_us is not None and raised_us is not None and lowered_us < raised_us:
+        said = f"{lowered_us} us, {profile.name} {raised_us} us"
         yield f"{state.name} lets the DSP sleep less: a sleep latency of {said}"
+
+
+def _not_lowered(profile: Profile, state: PowerState, clock: str, at: KeyPath) -> str:
+    raised, lowered = (spell(_value(votes, at)) for votes in (profile.votes, state.votes))
+    return f"{state.name} does not lower the {clock} clock: {lowered}, {profile.name} {raised}"
 
 
 _REV_4 = _review(

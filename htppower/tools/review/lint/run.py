@@ -4,28 +4,71 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.errors import Finding, ProfileError, Severity
+import attrs
+
+from htppower.errors import Finding, Place, ProfileError, Severity, bounded
 from htppower.profiles.discovery import folder_list
-from htppower.profiles.paths import joined
+from htppower.profiles.paths import joined, stem_of
 from htppower.rules import table as rules
 from htppower.tools.review.file_kinds import Kind, named_kind
 from htppower.tools.review.file_selection import Source, find_sources, leads_elsewhere, matches
+from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.profile_findings import STDIN, ProfileFindings
-from htppower.tools.review.lint.report import LintReport
-from htppower.tools.review.lint.suppressions import Found, apply, read_suppressions
+from htppower.tools.review.lint.suppressions import Found, Lines, Linted, apply, read_lines, read_suppressions
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from htppower.errors import Place
     from htppower.rules.platforms import Platform
-    from htppower.tools.review.extension_lint.run import Linted
-    from htppower.tools.review.lint.device_models import LintedModel
+    from htppower.tools.review.lint.suppressions import Suppressed
 
 _NEED_A_PLATFORM = rules.ids(lambda rule: rule.degrades)
+
+
+class LintReport(NamedTuple):
+    """The result of a run.
+
+    Attributes:
+        files: the files that were checked, in order.
+        findings: every finding, sorted.
+        suppressed: the findings that a suppression hides, sorted.
+        left_out: YAML files in the folders that hold neither a profile nor a power state.
+        strict: whether warnings are a reason to fail.
+        lines: the files with findings, by their paths.
+        help_uri: the page of a rule in the user's own documentation, with ``{rule}`` for the id; empty for none.
+    """
+
+    files: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...] = ()
+    left_out: tuple[str, ...] = ()
+    strict: bool = False
+    lines: Mapping[str, Lines] = MappingProxyType({})
+    help_uri: str = ""
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings to show: at most 100 of each file. The last one then stands for the others."""
+        return bounded(self.findings)
+
+    def counts(self, finding: Finding) -> bool:
+        """Return whether a finding is a reason to fail."""
+        return finding.severity is Severity.ERROR or (self.strict and finding.severity is Severity.WARNING)
+
+    def excerpt(self, finding: Finding) -> tuple[str, int]:
+        """Return the line of a finding, or the part of it around its column, and the column within that.
+
+        The text is empty if the line does not exist.
+        """
+        lines = self.lines.get(finding.path)
+        return ("", finding.column) if lines is None else lines.excerpt(finding.line, finding.column)
+
+    def count(self, severity: Severity) -> int:
+        """Return how many findings have a severity, including those that are not shown."""
+        return sum(finding.severity is severity for finding in self.findings)
 
 
 def lint(
@@ -77,19 +120,17 @@ def lint(
     for done, source in enumerate(sources):
         progress(done, len(sources))
         found += linting.findings(source)
-    extensions = _linted_extensions(every, within, instead, platform, prepared)
-    models = _linted_models(every, instead)
-    others: tuple[Linted | LintedModel, ...] = (*extensions, *models)
+    others = tuple(_linted_others(every, within, instead, platform, prepared))
     found += [Found(finding, finding.path) for linted in others for finding in linted.findings]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
-    suppressions, wrong = read_suppressions((*linting.own_lines.values(), *(linted.lines for linted in models)))
+    suppressions, wrong = read_suppressions(linting.own_lines.values())
     inherited, _ = read_suppressions(linting.other_lines.values())
     # A suppression may hide nothing because its rule was not checked. That happens in a file that can't be read to its
     # end, or that is extended by a file that is not linted or can't be read, and for a rule that depends on the
     # platform.
     unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())
-    for linted in extensions:
+    for linted in others:
         suppressions += linted.suppressions
         wrong += linted.wrong
     left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
@@ -124,35 +165,46 @@ def _inner_sources(
     return tuple(Source(path, Kind.EXTENSION) for path in found.values())
 
 
-def _linted_extensions(
+def _linted_others(
     sources: Iterable[Source],
     within: tuple[str, ...],
     instead: Mapping[str, bytes],
     platform: Platform | None,
     prepared: str | None,
-) -> tuple[Linted, ...]:
-    """Return the findings of each extension file; ``within`` are the folders that are linted."""
-    files = [source.path for source in sources if source.kind is Kind.EXTENSION]
-    if not files:
-        return ()
-    from htppower.tools.review.extension_lint.run import lint_extension_file  # noqa: PLC0415 - only for such a file
+) -> Iterator[Linted]:
+    """Yield the result of each extension file and device model; ``within`` are the folders that are linted."""
+    for path, kind in ((source.path, source.kind) for source in sources):
+        given = instead.get(os.path.realpath(path))
+        if kind is Kind.EXTENSION:
+            from htppower.tools.review.extension_lint.run import lint_extension_file  # noqa: PLC0415 - if there is one
 
-    return tuple(
-        lint_extension_file(
-            file, instead.get(os.path.realpath(file)), platform, prepared, linked=leads_elsewhere(file, within)
-        )
-        for file in files
+            yield lint_extension_file(path, given, platform, prepared, linked=leads_elsewhere(path, within))
+        elif kind is Kind.DEVICE:
+            yield _linted_model(path, given)
+
+
+def _linted_model(path: str, given: bytes | None) -> Linted:
+    """Return the result of a device model; ``given`` replaces the content of its file."""
+    from htppower.tools.tuning.models.file import examine_device_model, odd_order  # noqa: PLC0415 - if there is one
+
+    examined = examine_device_model(path, given)
+    found = list(examined.problems)
+    if examined.model is not None:
+        hint = "measure it again, or give the reason in a suppression"
+        odd = [Finding("MODEL-1", (name, "value"), message, hint) for name, message in odd_order(examined.model)]
+        named, file = examined.model.device, examined.document.path
+        if file != STDIN and named != stem_of(file):
+            hint = f"name the file {named}.yaml, or the model {stem_of(file)}"
+            message = f"the file {os.path.basename(file)} holds the model {named}"
+            odd.append(Finding("REV-6", ("device",), message, hint))
+        found += map(examined.document.located, odd)
+    lines = read_lines(path, given)
+    suppressions, wrong = read_suppressions((lines,))
+    placed = (
+        attrs.evolve(each, place=Place(path, each.line or 1, each.column or 1), severity=CATALOGUE[each.rule].severity)
+        for each in found
     )
-
-
-def _linted_models(sources: Iterable[Source], instead: Mapping[str, bytes]) -> tuple[LintedModel, ...]:
-    """Return the result of lint for each device model."""
-    files = [source.path for source in sources if source.kind is Kind.DEVICE]
-    if not files:
-        return ()
-    from htppower.tools.review.lint.device_models import lint_device_model  # noqa: PLC0415 - only for such a file
-
-    return tuple(lint_device_model(file, instead.get(os.path.realpath(file))) for file in files)
+    return Linted(tuple(placed), tuple(suppressions), tuple(wrong), lines)
 
 
 def _standard_input(text: bytes | None) -> tuple[Source, ...]:

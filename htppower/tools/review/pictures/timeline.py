@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from htppower.tools.review.dry_run.observer import PhaseSpan, Row, Window
-    from htppower.tools.review.dry_run.report import Report
+    from htppower.tools.review.dry_run.workload import Report
     from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
     from htppower.votes.corners import ExpandedCorner, VoltageCorner
     from htppower.votes.vote_set import VoteSet

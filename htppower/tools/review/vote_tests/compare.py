@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.tools.review.vote_tests.cases import Expectation, VoteCase, VoteTest
     from htppower.tools.review.vote_tests.runner import CaseRun, Seen
-    from htppower.votes.vote_set import VoteSet
 
 
 @attrs.frozen
@@ -147,13 +146,9 @@ def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
     if seen.state == "LOWERED" and seen.profile.relax is not None:
         states = [state for _, state in power_states(seen.profile)]
         # The votes show which power state is in force. If several have the same votes, the first is used.
-        to = next((state for state in states if _in_force(state.votes, seen.votes)), states[0])
+        to = next((state for state in states if state.votes.hvx == seen.votes.hvx), states[0])
         votes, origins = to.votes, {} if (file := file_of(to)) is None else resolve_file(file, where, "state").places
     return origins.get(at) if value_at(votes, at[1:]) == got else None
-
-
-def _in_force(votes: VoteSet, seen: VoteSet) -> bool:
-    return votes.hvx == seen.hvx
 
 
 def vote_diff(failure: Failure) -> Iterator[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from htppower.control.plans.plans import Missing, Planner
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestError, shortened
 from htppower.profiles.discovery import folder_list, yaml_files
 from htppower.profiles.file_format import structure
-from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.profiles.loading import Known, examine_power_state, examine_profile
 from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.profiles.strict_yaml import read_document
 from htppower.rules.platforms import Platform, platform_of
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from htppower.profiles.discovery import Folders
     from htppower.profiles.profile import PowerState, Profile
     from htppower.profiles.strict_yaml import Document
-
-    _File = TypeVar("_File", Profile, PowerState)
 
 # The name of the folder of tests in a folder of profiles.
 FOLDER = "tests"
@@ -77,21 +76,26 @@ def load_beside(
     states: list[PowerState] = []
     problems: dict[Finding, None] = {}
 
-    def accept(examined: Examined[_File], accepted: list[_File]) -> None:
-        try:
-            accepted.append(examined.accepted())
-        except ProfileError as error:
-            problems.update(dict.fromkeys(error.problems))
-
     for folder in dict.fromkeys(filter(None, (_folder_of_profiles(joined(path)) for path in paths))):
         where = folders_of(folder, named)
         for file in yaml_files(folder):
-            accept(examine_profile(file, where, known), profiles)
+            with _noted(problems):
+                profiles.append(examine_profile(file, where, known).accepted())
         for file in yaml_files(joined(folder, "states")):
-            accept(examine_power_state(file, where, known), states)
+            with _noted(problems):
+                states.append(examine_power_state(file, where, known).accepted())
     if problems:
         raise VoteTestError(_in_order(problems))
     return tuple(profiles), tuple(states)
+
+
+@contextlib.contextmanager
+def _noted(problems: dict[Finding, None]) -> Iterator[None]:
+    """Note the problems of a file that can't be used, and go on with the next."""
+    try:
+        yield
+    except ProfileError as error:
+        problems.update(dict.fromkeys(error.problems))
 
 
 def _folder_of_profiles(path: str) -> str | None:
@@ -122,15 +126,11 @@ def load_tests(
     problems: dict[Finding, None] = {}
     tests = []
     for path in paths:
-        try:
+        with _noted(problems):
             files.update({os.path.realpath(file): file for file in test_files(joined(path))})
-        except VoteTestError as error:
-            problems.update(dict.fromkeys(error.problems))
     for file in files.values():
-        try:
+        with _noted(problems):
             tests.append(load_test(file, folders))
-        except VoteTestError as error:
-            problems.update(dict.fromkeys(error.problems))
     if problems:
         raise VoteTestError(problems)
     return tuple(tests)

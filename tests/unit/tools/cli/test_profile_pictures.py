@@ -60,8 +60,8 @@ def test_an_invalid_file_is_exit_2_and_prints_no_picture(
     ("form", "maker"),
     [
         ("svg", "htppower.tools.review.pictures.svg.draw_legend"),
-        ("html", "htppower.tools.review.dry_run.as_page._calls"),
-        ("trace", "htppower.tools.review.dry_run.as_trace._lane"),
+        ("html", "htppower.tools.review.dry_run.drawn._calls"),
+        ("trace", "htppower.tools.review.dry_run.drawn._lane"),
     ],
 )
 def test_a_picture_is_printed_whole_or_not_at_all(

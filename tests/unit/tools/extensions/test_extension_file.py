@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from htppower.errors import ProfileError
-from htppower.tools.extensions import key_table
+from htppower.tools import extensions
 from htppower.tools.extensions.extension_file import FileKind, parse_extension_file
-from htppower.tools.extensions.key_table import KEYS, known
-from htppower.tools.extensions.keys import Section, Type
+from htppower.tools.extensions.keys import KEYS, Section, Type, known
 
 INNER = """{
   "graphs": [{"graph_names": ["g"], "hmx_op_bounding": {"hmx_frequency": 1, "dsp_core_frequency": 2}}, 7],
@@ -93,7 +92,7 @@ def test_the_table_has_every_setting() -> None:
     found = [key for key in KEYS.values() if key.section in settings and key.name != "cores"]
     assert len(found) == 78
     assert sum(key.power for key in found) == 18
-    rows = Path(key_table.__file__).with_name("keys.csv").read_text(encoding="utf-8").splitlines()[1:]
+    rows = Path(extensions.__file__).with_name("keys.csv").read_text(encoding="utf-8").splitlines()[1:]
     assert len(rows) == len(KEYS)
     assert known(Section.MEMORY) == ("mem_type",)
 

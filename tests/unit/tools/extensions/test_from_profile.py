@@ -18,10 +18,8 @@ from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive
 from htppower.rules.platforms import find_soc
 from htppower.tools.extensions.extension_file import parse_extension_file
-from htppower.tools.extensions.from_profile import from_profile
-from htppower.tools.extensions.key_table import KEYS
-from htppower.tools.extensions.keys import CORE_KEYS, Section
-from htppower.tools.extensions.merge import merged
+from htppower.tools.extensions.from_profile import from_profile, merged
+from htppower.tools.extensions.keys import CORE_KEYS, KEYS, Section
 from htppower.tools.extensions.refusals import refusals
 from htppower.votes.vote_set import VoteSet
 

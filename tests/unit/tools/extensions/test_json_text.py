@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.errors import ProfileError
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_parser import Kind
 from htppower.tools.extensions.json_text import parse_json, read_json
 
 if TYPE_CHECKING:

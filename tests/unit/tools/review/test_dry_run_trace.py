@@ -12,7 +12,7 @@ from support.helpers import hmx
 
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.tools.review.dry_run.as_trace import as_trace
+from htppower.tools.review.dry_run.drawn import as_trace
 
 Event = dict[str, Any]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.tools.extensions.key_table import KEYS
-from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.keys import KEYS, Section
 from htppower.tools.review.explain.extension_keys import key_subjects
 
 if TYPE_CHECKING:

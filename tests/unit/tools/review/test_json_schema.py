@@ -23,7 +23,7 @@ from htppower.profiles.fields import profile_fields
 from htppower.profiles.strict_yaml import read_document
 from htppower.tools.cli.show import as_yaml
 from htppower.tools.review.json_schema import FILES, json_schema
-from htppower.tools.review.vote_tests.mutants import values_to_try
+from htppower.tools.review.vote_tests.coverage import values_to_try
 
 if TYPE_CHECKING:
     from htppower import Profile, Relax

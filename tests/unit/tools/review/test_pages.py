@@ -24,7 +24,7 @@ from htppower.tools.review.diff.change import Change
 from htppower.tools.review.diff.compare import Comparison
 from htppower.tools.review.diff.effects import Effect
 from htppower.tools.review.diff.runs import RunPair
-from htppower.tools.review.dry_run.as_page import as_page
+from htppower.tools.review.dry_run.drawn import as_page
 
 VOID = {"meta", "br"}
 

@@ -14,7 +14,7 @@ from support.inside import clients_of
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.backends.simulated.clocks import NO_WISH_US, Client
 from htppower.errors import VoteRejected
-from htppower.tools.review.dry_run.in_force import InForce
+from htppower.tools.review.dry_run.observer import InForce
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.native_codes import FAILED, SUCCESS, SYSTEM_COMMUNICATION

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.runtime_settings import settings
 
 from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.loading import record_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.tools.review.settings_check import findings_of
-from htppower.tools.runtimes.catalogue import RUNTIMES, settings
+from htppower.tools.runtimes.catalogue import RUNTIMES
 from htppower.tools.runtimes.reading import read, said, sniff
 
 if TYPE_CHECKING:

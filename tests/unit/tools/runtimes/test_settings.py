@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.bench import explicit_hmx, voting
+from support.runtime_settings import settings
 
 from htppower import Lowering, Profile, load_profile, profile_names
 from htppower.profiles.loading import record_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.runtimes.catalogue import RUNTIMES, settings
+from htppower.tools.runtimes.catalogue import RUNTIMES
 from htppower.tools.runtimes.settings import LANGUAGES
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner

@@ -20,10 +20,8 @@ from htppower.errors import Finding, Place, Severity
 from htppower.tools.report.styled import plain
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.forms import render
-from htppower.tools.review.lint.lines import Lines
-from htppower.tools.review.lint.report import LintReport
-from htppower.tools.review.lint.run import lint
-from htppower.tools.review.lint.suppressions import Suppressed, Suppression
+from htppower.tools.review.lint.run import LintReport, lint
+from htppower.tools.review.lint.suppressions import Lines, Suppressed, Suppression
 
 TODAY = datetime.date(2026, 11, 21)
 REVIEWED = DATA / "reviewed"
@@ -44,9 +42,7 @@ findings = st.builds(
 )
 suppressions = st.builds(
     Suppression,
-    path=st.just("a.yaml"),
-    line=st.integers(1, 9),
-    column=st.just(1),
+    place=st.builds(Place, st.just("a.yaml"), st.integers(1, 9), st.just(1)),
     rules=st.just(("RPC-6",)),
     until=st.dates(),
     because=st.text(HOSTILE, min_size=1, max_size=20),

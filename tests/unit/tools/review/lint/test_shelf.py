@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.profiles.discovery import Folders
     from htppower.profiles.loading import Known
-    from htppower.tools.review.lint.report import LintReport
+    from htppower.tools.review.lint.run import LintReport
 
 TODAY = datetime.date(2026, 11, 1)
 TABLES = (SHIPPED_PROFILES, LLM_DECODE_PROFILES)
@@ -38,7 +38,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(stem_of(path))
         return examine_profile(path, folders, known)
 
-    monkeypatch.setattr("htppower.tools.review.lint.home.examine_profile", noting)
+    monkeypatch.setattr("htppower.tools.review.lint.profile_findings.examine_profile", noting)
     return names
 
 

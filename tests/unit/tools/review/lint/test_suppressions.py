@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.shipped import shipped_folder
 
-from htppower.tools.review.lint.lines import comments_for_htppower
 from htppower.tools.review.lint.run import lint
+from htppower.tools.review.lint.suppressions import comments_for_htppower
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.tools.review.lint.report import LintReport
+    from htppower.tools.review.lint.run import LintReport
 
 TODAY = datetime.date(2026, 11, 21)
 POLLS = "profile: mine\nextends: low_balanced\nsummary: '# htppower: no comment'\nvotes: {rpc_polling_time_us: 10}"
