@@ -9,7 +9,7 @@ import attrs
 
 from htppower.profiles.loading import examine_profile
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.tools.review.diff.causes import ExtensionSource
+from htppower.tools.review.diff.change import ExtensionSource
 from htppower.tools.review.diff.changes import changes_of_part, changes_of_profile
 from htppower.tools.review.diff.effects import Effect
 

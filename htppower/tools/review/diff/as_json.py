@@ -46,7 +46,7 @@ def as_json(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> st
     if words := in_words(comparison):
         document["in_words"] = list(words)
     if runs is not None:
-        from htppower.tools.review.diff.side_by_side import as_dicts  # noqa: PLC0415 - only if there are dry runs
+        from htppower.tools.review.diff.runs import as_dicts  # noqa: PLC0415 - only if there are dry runs
 
         document["timelines"] = as_dicts(runs)
     return json.dumps(document, indent=2)

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from htppower.errors import Place
     from htppower.tools.review.diff.additions import Addition
-    from htppower.tools.review.diff.causes import Cause
-    from htppower.tools.review.diff.change import Change
+    from htppower.tools.review.diff.change import Cause, Change
     from htppower.tools.review.diff.compare import Comparison, SharedChange
     from htppower.tools.review.diff.runs import RunPair
 
@@ -39,7 +38,7 @@ def as_text(comparison: Comparison, runs: Sequence[RunPair] | None = None, width
 
 def side_by_side(pair: RunPair, width: int) -> Iterator[str]:
     """Return the lines of the dry runs of a profile. Their module is imported only if there are runs."""
-    from htppower.tools.review.diff.side_by_side import lines  # noqa: PLC0415
+    from htppower.tools.review.diff.runs import lines  # noqa: PLC0415
 
     return lines(pair, width)
 

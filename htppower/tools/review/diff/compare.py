@@ -9,7 +9,7 @@ import attrs
 
 from htppower.profiles.loading import Known
 from htppower.tools.review.diff.additions import Addition, addition
-from htppower.tools.review.diff.causes import ExtensionSource
+from htppower.tools.review.diff.change import ExtensionSource
 from htppower.tools.review.diff.changes import changes_of_part, changes_of_profile, changes_of_state
 from htppower.tools.review.diff.effects import Effect
 from htppower.tools.review.diff.renames import Rename, renames, with_new_names
@@ -126,7 +126,7 @@ def compare(
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one.value, old[1]), _of_tree(other.value, new[1]))] if found else []
     for file, called in file_pairs(before, after, alone=files):
-        from htppower.tools.review.diff.extension_settings import changed_settings  # noqa: PLC0415 - only if there are such files
+        from htppower.tools.review.diff.extension_keys import changed_settings  # noqa: PLC0415 - only if there are such files
 
         changes += changed_settings(called, before.extensions[file], after.extensions[called])
     states = _pairs(before.states, after.states, alone=files)

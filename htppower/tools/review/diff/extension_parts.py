@@ -27,8 +27,8 @@ from htppower.tools.extensions.one_core import as_one_core
 from htppower.tools.extensions.performance import core_performance, graph_performance
 from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.unknown_keys import refuse_others
-from htppower.tools.review.diff.causes import ExtensionSource
-from htppower.tools.review.diff.extension_origins import as_written, origins
+from htppower.tools.review.diff.change import ExtensionSource
+from htppower.tools.review.diff.extension_keys import as_written, origins
 from htppower.tools.runtimes.json_kinds import other_kind
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import Lowering
 from htppower.tools.review.diff.as_page import as_page as diff_page
 from htppower.tools.review.diff.as_tables import HEAD
-from htppower.tools.review.diff.causes import Cause
-from htppower.tools.review.diff.change import Change
+from htppower.tools.review.diff.change import Cause, Change
 from htppower.tools.review.diff.compare import Comparison
 from htppower.tools.review.diff.effects import Effect
 from htppower.tools.review.diff.runs import RunPair
