@@ -32,11 +32,11 @@ def as_text(comparison: Comparison, runs: Sequence[RunPair] | None = None, width
     groups += ["\n".join(_addition(each, width)) for each in comparison.additions]
     said = "\n".join(wrapped(summary(comparison), width))
     words = ["\n".join(wrapped(sentence, width, _BENEATH)) for sentence in in_words(comparison)]
-    beside = ["\n".join(side_by_side(pair, width)) for pair in runs or ()]
+    beside = ["\n".join(_side_by_side(pair, width)) for pair in runs or ()]
     return "\n\n".join((*filter(None, groups), *beside, *words, said))
 
 
-def side_by_side(pair: RunPair, width: int) -> Iterator[str]:
+def _side_by_side(pair: RunPair, width: int) -> Iterator[str]:
     """Return the lines of the dry runs of a profile. Their module is imported only if there are runs."""
     from htppower.tools.review.diff.runs import lines  # noqa: PLC0415
 

@@ -17,8 +17,8 @@ from htppower.errors import Finding, Place, Severity
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import Lowering
-from htppower.tools.review.diff.as_page import as_page as diff_page
 from htppower.tools.review.diff.as_tables import HEAD
+from htppower.tools.review.diff.as_tables import as_page as diff_page
 from htppower.tools.review.diff.change import Cause, Change
 from htppower.tools.review.diff.compare import Comparison
 from htppower.tools.review.diff.effects import Effect
