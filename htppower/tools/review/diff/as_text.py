@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.errors import Place
-    from htppower.tools.review.diff.additions import Addition
     from htppower.tools.review.diff.change import Cause, Change
-    from htppower.tools.review.diff.compare import Comparison, SharedChange
+    from htppower.tools.review.diff.compare import Addition, Comparison, SharedChange
     from htppower.tools.review.diff.runs import RunPair
 
 _BENEATH = "    "
@@ -48,14 +47,7 @@ def summary(comparison: Comparison) -> str:
     if comparison.same:
         return "nothing differs in what is resolved"
     counts = [(len(comparison.of_effect(effect)), effect.value) for effect in Effect]
-    counts += [
-        (len(names), word)
-        for word, names in (
-            ("added", comparison.added),
-            ("removed", comparison.removed),
-            ("renamed", comparison.renamed),
-        )
-    ]
+    counts += [(len(getattr(comparison, word)), word) for word in ("added", "removed", "renamed")]
     return ", ".join(f"{word}: {count}" for count, word in counts if count)
 
 

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.profiles.loading import Known
-from htppower.tools.review.diff.additions import Addition, addition
+from htppower.profiles.loading import Known, examine_profile
+from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.tools.review.diff.change import ExtensionSource
 from htppower.tools.review.diff.changes import changes_of_part, changes_of_profile, changes_of_state
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.renames import Rename, renames, with_new_names
+from htppower.tools.review.diff.pairs import Rename, file_pairs, pairs_of, part_pairs, renames, with_new_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from htppower.errors import Place
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
     from htppower.tools.review.diff.change import Change
-    from htppower.tools.review.diff.extension_parts import Part
     from htppower.tools.review.diff.sides import Side, Tree
-
-_Examined = TypeVar("_Examined", bound="Examined[Any]")
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -116,7 +113,7 @@ def compare(
     before, after = old[0], new[0]
     moved = () if files else renames(before, after)
     before = with_new_names(before, moved)
-    pairs = [*_pairs(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
+    pairs = [*pairs_of(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
     changes: list[Change] = []
     changed = []
     for done, (name, one, other) in enumerate(pairs):
@@ -129,7 +126,7 @@ def compare(
         from htppower.tools.review.diff.extension_keys import changed_settings  # noqa: PLC0415 - only if there are such files
 
         changes += changed_settings(called, before.extensions[file], after.extensions[called])
-    states = _pairs(before.states, after.states, alone=files)
+    states = pairs_of(before.states, after.states, alone=files)
     for name, state, later in states:
         changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
     order = list(Effect)
@@ -169,17 +166,6 @@ def _with_places(changes: Iterable[Change], old: Tree, new: Tree) -> tuple[Chang
     )
 
 
-def _pairs(
-    old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool
-) -> list[tuple[str, _Examined, _Examined]]:
-    """Return the pairs of the same name, or, with ``alone``, the pair of the only one on each side."""
-    if alone and len(old) == len(new) == 1:
-        ((_, before),) = old.items()
-        ((name, after),) = new.items()
-        return [(name, before, after)]
-    return [(name, old[name], new[name]) for name in sorted(old.keys() & new.keys())]
-
-
 def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, str]:
     """Return the names that are on one side only, with their files.
 
@@ -201,52 +187,57 @@ def _shown(place: Place, tree: Tree) -> Place:
     return place._replace(path=tree.shown(place.path))
 
 
-class PartPair(NamedTuple):
-    """A device or graph of both sides, or of one side and a profile of the other side."""
+@attrs.frozen(repr=False, eq=False)
+class Addition:
+    """A profile that is on the new side only.
+
+    Attributes:
+        name: its name.
+        beside: the name of the profile that it is compared with.
+        extends: whether it extends that profile.
+        changes: how it differs from that profile.
+        old: that profile.
+        new: the new profile.
+    """
 
     name: str
-    old: Examined[Profile]
-    new: Examined[Profile]
+    beside: str
+    extends: bool
+    changes: tuple[Change, ...]
+    old: Profile
+    new: Profile
+
+    @property
+    def says(self) -> str:
+        """A sentence about the changes, as the heading of a list."""
+        if self.extends:
+            return f"{self.name} is new and extends {self.beside}{'' if self.changes else ', without a change'}"
+        of_nearest = f"{'is nearest to' if self.changes else 'votes like'} {self.beside}"
+        return f"{self.name} is new, extends no profile and {of_nearest}"
 
 
-def file_pairs(old: Side, new: Side, *, alone: bool) -> list[tuple[str, str]]:
-    """Return the extension files that are on both sides by name, or, with ``alone``, the only one of each side."""
-    if alone and len(old.parts) == len(new.parts) == 1:
-        return [(next(iter(old.parts)), next(iter(new.parts)))]
-    return [(name, name) for name in old.parts if name in new.parts]
+def addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Addition:
+    """Return the comparison of a new profile with the profile that it extends, or with the nearest one.
 
-
-def part_pairs(old: Side, new: Side, *, alone: bool) -> list[PartPair]:
-    """Return the pairs in files of the same name: devices by number, graphs by name.
-
-    With ``alone`` each side is one file. Two files are then a pair whatever their names, and a profile is compared with
-    each device and graph. A graph that has its own profile only on one side is compared with the first device of the
-    other side, because it votes like that device.
+    Raises:
+        ProfileError: the profile that it extends can't be read.
     """
-    if alone and bool(old.extensions) is not bool(new.extensions):
-        return _with_profile(old, new)
-    pairs = []
-    for file, called in file_pairs(old, new, alone=alone):
-        one, other = ({part.paired_by: part for part in parts} for parts in (old.parts[file], new.parts[called]))
-        for key in dict.fromkeys((*other, *one)):
-            part = other.get(key) or one[key]
-            left, right = (_part(key, side, is_graph=part.is_graph) for side in (one, other))
-            if left is not None and right is not None:
-                pairs.append(PartPair(f"{called} {part.name}", left, right))
-    return pairs
+    extends = not isinstance(new.file, ExtensionSource) and len(new.file.documents) > 1
+    bases = [new.file.documents[1].path] if extends else [_shipped(each, tree) for each in SHIPPED_PROFILES]
+    found = []
+    for path in bases:
+        home = os.path.dirname(path)
+        old = examine_profile(path, tree.folders(home, home), known)
+        found.append((_changes(name, old, new), old.value))
+    changes, beside = min(found, key=lambda each: sum(change.effect is not Effect.WORDING for change in each[0]))
+    return Addition(name, beside.name, extends, changes, beside, new.value)
 
 
-def _part(key: object, side: Mapping[object, Part], *, is_graph: bool) -> Examined[Profile] | None:
-    found = side.get(key) or (next(iter(side.values())) if is_graph else None)
-    return None if found is None else found.profile
+def _shipped(name: str, tree: Tree) -> str:
+    return tree.lookup.find(name, "profile")
 
 
-def _with_profile(old: Side, new: Side) -> list[PartPair]:
-    plain, files = (new, old) if old.extensions else (old, new)
-    if len(plain.profiles) != 1:
-        return []
-    (profile,) = plain.profiles.values()
-    parts = [(f"{file} {part.name}", part.profile) for file, parts in files.parts.items() for part in parts]
-    if old.extensions:
-        return [PartPair(name, part, profile) for name, part in parts]
-    return [PartPair(name, profile, part) for name, part in parts]
+def _changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
+    """Return what differs, except the name and the summary, which are always new."""
+    changes = (changes_of_part if isinstance(new.file, ExtensionSource) else changes_of_profile)(old, new)
+    return tuple(attrs.evolve(each, profile=name) for each in changes if each.field not in ("profile", "summary"))

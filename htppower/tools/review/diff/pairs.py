@@ -1,9 +1,9 @@
-"""Profiles, power states and extension files that have another name on the new side."""
+"""Pairs of the two sides: files of the same name, files with another name on the new side, devices and graphs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -12,9 +12,15 @@ from htppower.profiles.regular_file import read_regular_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import Profile
+    from htppower.tools.review.diff.extension_parts import Part
     from htppower.tools.review.diff.sides import Side
 
+    _PartPair = tuple[str, Examined[Profile], Examined[Profile]]
+
 _Value = TypeVar("_Value")
+_Examined = TypeVar("_Examined", bound="Examined[Any]")
 
 # Two files are alike, as in git, if this share of their lines is in both.
 _ALIKE = 0.5
@@ -88,3 +94,57 @@ def _lines(path: str) -> Counter[bytes]:
 
 def _likeness(one: Counter[bytes], other: Counter[bytes]) -> float:
     return 2 * sum((one & other).values()) / max(1, one.total() + other.total())
+
+
+def pairs_of(
+    old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool
+) -> list[tuple[str, _Examined, _Examined]]:
+    """Return the pairs of the same name, or, with ``alone``, the pair of the only one on each side."""
+    if alone and len(old) == len(new) == 1:
+        ((_, before),) = old.items()
+        ((name, after),) = new.items()
+        return [(name, before, after)]
+    return [(name, old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+
+
+def file_pairs(old: Side, new: Side, *, alone: bool) -> list[tuple[str, str]]:
+    """Return the extension files that are on both sides by name, or, with ``alone``, the only one of each side."""
+    if alone and len(old.parts) == len(new.parts) == 1:
+        return [(next(iter(old.parts)), next(iter(new.parts)))]
+    return [(name, name) for name in old.parts if name in new.parts]
+
+
+def part_pairs(old: Side, new: Side, *, alone: bool) -> list[_PartPair]:
+    """Return the pairs in files of the same name, each with its name: devices by number, graphs by name.
+
+    With ``alone`` each side is one file. Two files are then a pair whatever their names, and a profile is compared with
+    each device and graph. A graph that has its own profile only on one side is compared with the first device of the
+    other side, because it votes like that device.
+    """
+    if alone and bool(old.extensions) is not bool(new.extensions):
+        return _with_profile(old, new)
+    pairs = []
+    for file, called in file_pairs(old, new, alone=alone):
+        one, other = ({part.paired_by: part for part in parts} for parts in (old.parts[file], new.parts[called]))
+        for key in dict.fromkeys((*other, *one)):
+            part = other.get(key) or one[key]
+            left, right = (_part(key, side, is_graph=part.is_graph) for side in (one, other))
+            if left is not None and right is not None:
+                pairs.append((f"{called} {part.name}", left, right))
+    return pairs
+
+
+def _part(key: object, side: Mapping[object, Part], *, is_graph: bool) -> Examined[Profile] | None:
+    found = side.get(key) or (next(iter(side.values())) if is_graph else None)
+    return None if found is None else found.profile
+
+
+def _with_profile(old: Side, new: Side) -> list[_PartPair]:
+    plain, files = (new, old) if old.extensions else (old, new)
+    if len(plain.profiles) != 1:
+        return []
+    (profile,) = plain.profiles.values()
+    parts = [(f"{file} {part.name}", part.profile) for file, parts in files.parts.items() for part in parts]
+    if old.extensions:
+        return [(name, part, profile) for name, part in parts]
+    return [(name, profile, part) for name, part in parts]
