@@ -10,14 +10,13 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower.tools.readers.limits import GRAPH_ROOM, MEASURED, Room, TooMuch, raised
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import MISSING
-from htppower.tools.review.advice.statistics import median
+from htppower.tools.review.advice.measurement import MISSING, WHOLES, Event, Measurement
+from htppower.tools.review.advice.numbers import median, present
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +36,8 @@ _ALIKE = 0.5
 # Sessions whose work differs by less may belong to the same graph, and are joined.
 _SAME_WORK = 1.3
 _WORK = (Event.CYCLES, Event.COMPUTE, Event.ACCELERATOR, Event.QNN_ACCELERATOR, Event.QNN, Event.NETRUN)
+# Inferences may overlap a little, because of the way they are logged.
+_OVERLAP = 0.8
 
 
 @attrs.frozen
@@ -262,10 +263,26 @@ def _alike(ops: frozenset[str], others: frozenset[str]) -> bool:
     return len(ops & others) >= _ALIKE * min(len(ops), len(others))
 
 
-def named(series: list[Series]) -> Iterator[tuple[str, Series]]:
-    """Yield the series with names: if several have no name, they are numbered."""
-    unnamed = sum(not each.graph for each in series)
-    number = 0
+def measurements(source: str, form: str, series: Sequence[Series], **more: Any) -> list[Measurement]:
+    """Return a measurement for each series; ``more`` are the other attributes of each measurement.
+
+    If several graphs have no name, they are numbered.
+    """
+    unnamed = [each for each in series if not each.graph]
+    numbered = {id(each): f"graph {number}" for number, each in enumerate(unnamed, 1)} if len(unnamed) > 1 else {}
+    found = []
     for each in series:
-        number += not each.graph
-        yield each.graph or (f"graph {number}" if unnamed > 1 else ""), each
+        graph, starts = numbered.get(id(each), each.graph), tuple(each.starts)
+        made = Measurement(source, form, each.columns, each.units, graph, starts, begins_us=_begins(each), **more)
+        found.append(made)
+    return found
+
+
+def _begins(series: Series) -> tuple[float, ...]:
+    """Return when the inferences were logged, if the moments are in order and no closer than inferences last."""
+    noted = list(series.noted_us)
+    if len(present(noted)) < len(noted) or len(noted) < 2:  # noqa: PLR2004 - two moments make one gap
+        return ()
+    steps = [later - earlier for earlier, later in itertools.pairwise(noted)]
+    whole = next((median(series.columns[event]) for event in WHOLES if event in series.columns), 0.0)
+    return tuple(noted) if min(steps) > 0 and median(steps) >= _OVERLAP * whole else ()

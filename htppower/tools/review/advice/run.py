@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.advice.advice import Advice, Gain, Nothing, Report, Told
 from htppower.tools.review.advice.checks.clock import clock_follows, too_high
 from htppower.tools.review.advice.checks.contention import contention, unexplained
 from htppower.tools.review.advice.checks.humps import humps
@@ -12,6 +11,7 @@ from htppower.tools.review.advice.checks.power import cold_start, power_up
 from htppower.tools.review.advice.checks.queries import first_query, slow_tokens
 from htppower.tools.review.advice.checks.remote_calls import polling, wake_up
 from htppower.tools.review.advice.numbers import Numbers
+from htppower.tools.review.advice.rules import Advice, Gain, Nothing, Report, Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.tools.report.words import percent, sentence, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
+from htppower.tools.review.advice.numbers import median
 from htppower.tools.review.advice.own_settings import LOWER, of_mode, recorded_runtime, speed
-from htppower.tools.review.advice.rules import CLOCK, TOO_HIGH
-from htppower.tools.review.advice.statistics import median
+from htppower.tools.review.advice.rules import CLOCK, TOO_HIGH, Advice, Confidence, Nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

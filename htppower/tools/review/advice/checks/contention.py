@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from htppower.tools.report.words import percent, sentence, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
-from htppower.tools.review.advice.events import YIELD_TIMES, Event
-from htppower.tools.review.advice.numbers import Numbers, powered_up
-from htppower.tools.review.advice.rules import CONTENTION, UNEXPLAINED
-from htppower.tools.review.advice.statistics import median, present
+from htppower.tools.review.advice.measurement import YIELD_TIMES, Event
+from htppower.tools.review.advice.numbers import Numbers, median, powered_up, present
+from htppower.tools.review.advice.rules import CONTENTION, UNEXPLAINED, Advice, Confidence, Gain, Nothing
 
 # Inferences scatter by this share anyway. Shorter waits are not reported.
 _WAIT_SHARE = 0.05

@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.report.words import percent, sentence, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
-from htppower.tools.review.advice.events import LEVELS, Event
+from htppower.tools.review.advice.measurement import LEVELS, Event
+from htppower.tools.review.advice.numbers import FEWEST_FOR_HUMPS, mean, median, present, two_humps
 from htppower.tools.review.advice.own_settings import recorded_runtime
-from htppower.tools.review.advice.rules import COLD_START, CONTENTION, HUMPS, POWER_UP, WAKE_UP
-from htppower.tools.review.advice.statistics import FEWEST_FOR_HUMPS, mean, median, present, two_humps
+from htppower.tools.review.advice.rules import (
+    COLD_START,
+    CONTENTION,
+    HUMPS,
+    POWER_UP,
+    WAKE_UP,
+    Advice,
+    Confidence,
+    Nothing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from htppower.tools.review.advice.numbers import Numbers
+    from htppower.tools.review.advice.numbers import Humps, Numbers
     from htppower.tools.review.advice.rules import AdviceRule
-    from htppower.tools.review.advice.statistics import Humps
 
 # With at least this many times, two groups are sure.
 _SURE = 30

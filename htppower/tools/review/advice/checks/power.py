@@ -9,12 +9,10 @@ import attrs
 
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.report.words import counted, sentence, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.numbers import Numbers, powered_up
+from htppower.tools.review.advice.measurement import Event
+from htppower.tools.review.advice.numbers import Numbers, median, powered_up
 from htppower.tools.review.advice.own_settings import sustain_us
-from htppower.tools.review.advice.rules import COLD_START, POWER_UP
-from htppower.tools.review.advice.statistics import median
+from htppower.tools.review.advice.rules import COLD_START, POWER_UP, Advice, Confidence, Gain, Nothing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

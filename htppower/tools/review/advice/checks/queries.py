@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.report.words import sentence, three_digits, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
+from htppower.tools.review.advice.numbers import median, present
 from htppower.tools.review.advice.own_settings import kept_up, lacks, recorded_runtime, sustain_us
-from htppower.tools.review.advice.rules import FIRST_QUERY, SLOW_TOKENS
-from htppower.tools.review.advice.statistics import median, present
+from htppower.tools.review.advice.rules import FIRST_QUERY, SLOW_TOKENS, Advice, Confidence, Gain, Nothing
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.numbers import Numbers

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.tools.report.words import percent, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.own_settings import (
     LONGEST_POLLING_US,
     awake,
@@ -18,7 +17,7 @@ from htppower.tools.review.advice.own_settings import (
     polls_adaptively,
     recorded_runtime,
 )
-from htppower.tools.review.advice.rules import POLLING, WAKE_UP
+from htppower.tools.review.advice.rules import POLLING, WAKE_UP, Advice, Confidence, Nothing
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.numbers import Numbers

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import Measurement
+from htppower.tools.review.advice.measurement import Event, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.tools.review.advice.readers.json_tree import Node
+    from htppower.tools.review.advice.readers.source import Node
 
 _FORM = "profile job of AI Hub"
 _SUMMARY = "execution_summary"

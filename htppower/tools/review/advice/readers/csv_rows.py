@@ -11,10 +11,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import MISSING, Measurement
-from htppower.tools.review.advice.readers.made import measurements
-from htppower.tools.review.advice.rows import Collector, Row
+from htppower.tools.review.advice.measurement import MISSING, Event, Measurement, WrongUnit, event_of, in_kept_unit
+from htppower.tools.review.advice.rows import Collector, Row, measurements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.advice.events import Event, Kind
-from htppower.tools.review.advice.measurement import MISSING, Measurement
+from htppower.tools.review.advice.measurement import MISSING, Event, Kind, Measurement
 
 if TYPE_CHECKING:
-    from htppower.tools.review.advice.readers.json_tree import Node
+    from htppower.tools.review.advice.readers.source import Node
 
 _FORM = "profile of Genie"
 _EVENTS = {

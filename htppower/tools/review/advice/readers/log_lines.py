@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from htppower.errors.root import UnreadableFile
 from htppower.tools.readers.kinds import other_file
-from htppower.tools.review.advice.events import WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.readers.made import measurements
-from htppower.tools.review.advice.rows import Collector, Row
+from htppower.tools.review.advice.measurement import WrongUnit, event_of, in_kept_unit
+from htppower.tools.review.advice.rows import Collector, Row, measurements
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.measurement import Measurement

@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import Measurement
+from htppower.tools.review.advice.measurement import Event, Measurement
 
 if TYPE_CHECKING:
-    from htppower.tools.review.advice.readers.json_tree import Node
+    from htppower.tools.review.advice.readers.source import Node
 
 _FORM = "trace of optrace"
 _TRACK = re.compile(r"(?P<graph>.*?)(?P<kind>Runtraces?|Yields?)$", re.IGNORECASE)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.advice.events import Event, event_of
-from htppower.tools.review.advice.readers.made import measurements
-from htppower.tools.review.advice.rows import Collector, Row
+from htppower.tools.review.advice.measurement import Event, event_of
+from htppower.tools.review.advice.rows import Collector, Row, measurements
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.measurement import Measurement
-    from htppower.tools.review.advice.readers.json_tree import Node
+    from htppower.tools.review.advice.readers.source import Node
 
 _FORM = "report of qairt.Profiler"
 _EXECUTE = "EXECUTE"

@@ -8,14 +8,13 @@ from htppower.errors.root import UnreadableFile
 from htppower.tools.readers.kinds import begins_as_json, is_own, other_file
 from htppower.tools.readers.opening import opened
 from htppower.tools.review.advice.readers import ai_hub, csv_rows, etdump, genie, log_lines, optrace, qairt, viewer_text
-from htppower.tools.review.advice.readers.json_tree import read_tree
-from htppower.tools.review.advice.readers.source import Source
+from htppower.tools.review.advice.readers.source import Source, read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.tools.review.advice.measurement import Measurement
-    from htppower.tools.review.advice.readers.json_tree import Node
+    from htppower.tools.review.advice.readers.source import Node
 
 _KNOWN = "a profile of Genie, a profile job of AI Hub, a report of qairt.Profiler or a trace of optrace"
 

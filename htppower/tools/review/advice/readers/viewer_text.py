@@ -9,10 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import Measurement
-from htppower.tools.review.advice.readers.made import measurements
-from htppower.tools.review.advice.rows import Collector, Row
+from htppower.tools.review.advice.measurement import Event, Measurement, WrongUnit, event_of, in_kept_unit
+from htppower.tools.review.advice.rows import Collector, Row, measurements
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.readers.source import Source
