@@ -9,7 +9,7 @@ from htppower.profiles.fields import CORNER_KEYS, spell
 from htppower.profiles.profile import is_held
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.report.words import duration
-from htppower.tools.review.sustain_words import sustain_in_words
+from htppower.tools.review.words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,7 @@ from htppower.profiles.loading import Examined, Known, examine_power_state, exam
 from htppower.profiles.names import runtime_of
 from htppower.profiles.paths import joined, path_below
 from htppower.tools.review.file_kinds import EXTENSION_SUFFIXES, JSON, Kind, named_kind
-from htppower.tools.review.file_selection import Source, find_sources
-from htppower.tools.review.name_lookup import find_either, folders_of
+from htppower.tools.review.file_selection import Source, find_either, find_sources, folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

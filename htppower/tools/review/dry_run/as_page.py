@@ -14,7 +14,7 @@ from htppower.tools.report.blocks import Heading, Pairs, Paragraph, Picture, Tab
 from htppower.tools.review.lint.run import lint
 from htppower.tools.review.pictures.svg import as_svg
 from htppower.tools.review.pictures.timeline import timeline
-from htppower.tools.review.sustain_words import sustain_in_words
+from htppower.tools.review.words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

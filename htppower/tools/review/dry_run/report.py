@@ -11,7 +11,7 @@ from htppower.events import State
 from htppower.profiles.profile import is_held
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.report.words import counted, duration
-from htppower.tools.review.sustain_words import sustain_in_words
+from htppower.tools.review.words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,8 +13,8 @@ from htppower.profiles.loading import Known, examine_profile
 from htppower.profiles.names import LISTED_FIRST, LLM_DECODE_PROFILES
 from htppower.profiles.paths import folder_of, stem_of
 from htppower.tools.review.file_kinds import named_first
+from htppower.tools.review.file_selection import folders_of
 from htppower.tools.review.lint.review_rules import Shelf
-from htppower.tools.review.name_lookup import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
