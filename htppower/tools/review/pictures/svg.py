@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING
 from htppower.tools.report.svg import WIDTH, element, shortened, svg, text
 from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.axis import time_axis
-from htppower.tools.review.pictures.lanes import corner_axis, draw_lane, voted_rows
-from htppower.tools.review.pictures.legend import LINE_PX, draw_legend
-from htppower.tools.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
-from htppower.tools.review.pictures.strips import BANDS_PX, STRIP_PX, draw_bands, draw_strips, settings_of
+from htppower.tools.review.pictures.lanes import (
+    BANDS_PX,
+    STRIP_PX,
+    corner_axis,
+    draw_bands,
+    draw_lane,
+    draw_strips,
+    settings_of,
+    voted_rows,
+)
+from htppower.tools.review.pictures.marks import (
+    AXIS_PX,
+    CALLS_PX,
+    LINE_PX,
+    draw_axis,
+    draw_breaks,
+    draw_calls,
+    draw_legend,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
