@@ -10,7 +10,8 @@ import numpy as np
 from htppower.tools.report.chart import Chart, Scale
 from htppower.tools.report.words import counted
 from htppower.tools.report.words import time as time_text
-from htppower.tools.review.tuning.words import choice_text, energy_text, sustain_text
+from htppower.tools.review.tuning.words import energy_text, latency_text
+from htppower.tools.tuning.choices import sustain_text
 from htppower.tools.tuning.trial import thinned
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def cost_chart(tuned: Tuned, name: str) -> str:
     If latency has a price, a line of its own adds the price of waiting for raises.
     """
     marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int)]
-    present = _offer(tuned, tuned.advice.present)
-    own = present if tuned.best is None else _offer(tuned, tuned.best)
+    present = tuned.advice.offer(tuned.advice.present)
+    own = present if tuned.best is None else tuned.advice.offer(tuned.best)
     to_us = max((each.sustain for _, _, each in marked if isinstance(each.sustain, int)), default=0)
     curves = {"line": _curve(own, to_us)}
     if tuned.aim.price_in_cost_w:
@@ -115,7 +116,7 @@ def gap_chart(tuned: Tuned, name: str) -> str:
         tip = f"{counted(count, 'gap')} from {time_text(edges[place])} to {time_text(edges[place + 1])}"
         chart.bar(edges[place], edges[place + 1], count, "gap-bar", tip)
     for said, kind, each in marked:
-        chart.across(_shown(each), kind, f"{said} {sustain_text(each)}")
+        chart.across(_shown(each), kind, f"{said} {sustain_text(each.sustain)}")
     return chart.svg(name, caption)
 
 
@@ -142,10 +143,6 @@ def _least_of(points: Iterable[tuple[float, float]]) -> Iterable[tuple[float, fl
         if y < least:
             least = y
             yield x, y
-
-
-def _offer(tuned: Tuned, choice: Choice) -> Offer:
-    return tuned.advice.offer(choice)
 
 
 def _energy_spelling(energies_j: list[float]) -> Callable[[float], str]:
@@ -188,8 +185,4 @@ def _time_out_text(time_us: float) -> str:
 
 
 def _tip(choice: Choice) -> str:
-    latency = choice.latency
-    return (
-        f"{choice_text(choice)}: {energy_text(choice.energy_j)}, "
-        f"p50 {time_text(latency.p50)}, p99 {time_text(latency.p99)}, {100 * latency.cold:.3g} % cold starts"
-    )
+    return f"{choice}: {energy_text(choice.energy_j)}, {latency_text(choice)}"

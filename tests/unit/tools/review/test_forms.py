@@ -19,8 +19,8 @@ from htppower.tools.review.diff.compare import Comparison
 from htppower.tools.review.dry_run import forms as dry_run_forms
 from htppower.tools.review.lint import forms as lint_forms
 from htppower.tools.review.lint.run import lint
-from htppower.tools.review.traces import forms as trace_forms
 from htppower.tools.review.tuning import forms as tuning_forms
+from htppower.tools.review.tuning import trace_forms
 from htppower.tools.tuning.models.file import load_device_model
 from htppower.tools.tuning.traces.describe import describe
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace

@@ -1,18 +1,20 @@
-"""The content of a trace in each of its forms."""
+"""The content of a trace in each of its forms. The JSON has format version 1."""
 
 from __future__ import annotations
 
+import json
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from htppower.tools.report.as_html import as_html
 from htppower.tools.report.as_text import as_text
 from htppower.tools.report.blocks import Bars, Heading, Pairs, Paragraph, Picture, Table
 from htppower.tools.report.layout import WIDTH
-from htppower.tools.report.words import percent, time
-from htppower.tools.review.traces.as_json import as_json
-from htppower.tools.review.traces.picture import as_svg
-from htppower.tools.review.traces.words import TIME_OUT_HEADINGS, facts, headline, more_sessions, time_outs, title
+from htppower.tools.report.words import duration, percent, time
+from htppower.tools.review.tuning.trace_picture import as_svg
+from htppower.tools.review.tuning.trace_words import facts, headline, more_sessions, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,27 +34,12 @@ def _text(trace: Trace, described: TraceDescription, width: int) -> str:
     return as_text(_blocks(trace, described, "text"), width)
 
 
-def _json(_trace: Trace, described: TraceDescription, _width: int) -> str:
-    return as_json(described)
-
-
 def _html(trace: Trace, described: TraceDescription, _width: int) -> str:
     return as_html(_blocks(trace, described, "html"), f"Trace: {described.source}", _FOOT)
 
 
 def _svg(trace: Trace, described: TraceDescription, _width: int) -> str:
     return as_svg(trace, described)
-
-
-_RENDERERS: Mapping[str, Callable[[Trace, TraceDescription, int], str]] = MappingProxyType(
-    {"text": _text, "json": _json, "html": _html, "svg": _svg}
-)
-FORMS = tuple(_RENDERERS)
-
-
-def render(trace: Trace, described: TraceDescription, form: str, width: int = WIDTH) -> str:
-    """Return a trace as one of ``FORMS``; text has this width."""
-    return _RENDERERS[form](trace, described, width)
 
 
 def _blocks(trace: Trace, described: TraceDescription, form: str) -> Iterator[Block]:
@@ -69,7 +56,12 @@ def _blocks(trace: Trace, described: TraceDescription, form: str) -> Iterator[Bl
         # The picture has the histogram of a page.
         if form == "text":
             yield _histogram(session)
-        yield Table("The effect of a fixed sustain time", TIME_OUT_HEADINGS, time_outs(session), numbers=True)
+        head = ("sustain time", "warm", "share", "up while idle")
+        rows = (
+            (duration(each.time_out_us), f"{each.warm:,}", percent(each.share), time(each.idle_us))
+            for each in session.time_outs
+        )
+        yield Table("The effect of a fixed sustain time", head, rows, numbers=True)
     if len(described.sessions) > most:
         yield Paragraph(more_sessions(len(described.sessions) - most, "shown"))
 
@@ -86,3 +78,44 @@ def _histogram(session: SessionDescription) -> Bars:
         for group, count in zip(groups, counts, strict=True)
     ]
     return Bars("Gaps by length", rows)
+
+
+def _json(_trace: Trace, described: TraceDescription, _width: int) -> str:
+    """Return the report. Keys keep their order from one version to the next. Times are in us, shares from 0 to 1."""
+    document = {
+        "format_version": 1,
+        "says": headline(described),
+        "source": described.source,
+        "format": described.format,
+        "notes": list(described.notes),
+        "inferences": described.inferences,
+        "sessions": [_session_json(each) for each in described.sessions],
+    }
+    return json.dumps(document, indent=2)
+
+
+def _session_json(session: SessionDescription) -> dict[str, Any]:
+    told = attrs.asdict(session)
+    if session.period is not None:
+        told["period"] = {**told["period"], "hz": round(session.period.hz, 6)}
+    return {name: _rounded(value) for name, value in told.items()}
+
+
+def _rounded(value: object) -> object:
+    """Return a value whose fractions have six decimals."""
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+_RENDERERS: Mapping[str, Callable[[Trace, TraceDescription, int], str]] = MappingProxyType(
+    {"text": _text, "json": _json, "html": _html, "svg": _svg}
+)
+FORMS = tuple(_RENDERERS)
+
+
+def render(trace: Trace, described: TraceDescription, form: str, width: int = WIDTH) -> str:
+    """Return a trace as one of ``FORMS``; text has this width."""
+    return _RENDERERS[form](trace, described, width)
