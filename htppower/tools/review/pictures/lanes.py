@@ -16,18 +16,15 @@ from htppower.tools.review.pictures.timeline import FIELDS, Setting, is_disable,
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeAlias
 
+    from htppower.tools.review.dry_run.observer import Span
     from htppower.tools.review.pictures.axis import TimeAxis
-    from htppower.tools.review.pictures.timeline import Lane, Step
+    from htppower.tools.review.pictures.timeline import Lane, Step, Timeline, Value
 
     # A step with its left and its right end, in px.
     Drawn: TypeAlias = tuple[float, float, Step]
-    from collections.abc import Sequence
-
-    from htppower.tools.review.dry_run.observer import Span
-    from htppower.tools.review.pictures.timeline import Timeline, Value
 
 _ROW_PX = 16
 _GAP_PX = 9

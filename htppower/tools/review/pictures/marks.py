@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 
 CALLS_PX = 60
 AXIS_PX = 38
-# The outline of the glyph for each kind of call, around its middle.
-GLYPHS = {
-    "create": "M-4,0A4,4 0 1 1 4,0A4,4 0 1 1 -4,0Z",
-    "raise": "M0,-4.5L4.5,3.5H-4.5Z",
-    "lower": "M0,4.5L4.5,-3.5H-4.5Z",
-    "cast": "M0,-4.5L4.5,0L0,4.5L-4.5,0Z",
-    "destroy": "M-3.5,-3.5L3.5,3.5M-3.5,3.5L3.5,-3.5",
-    "fail": "M-4.5,-4.5H4.5V4.5H-4.5Z",
+# For each kind of call its meaning, and the outline of its glyph around the middle.
+_GLYPHS = {
+    "create": ("id created", "M-4,0A4,4 0 1 1 4,0A4,4 0 1 1 -4,0Z"),
+    "raise": ("votes raised", "M0,-4.5L4.5,3.5H-4.5Z"),
+    "lower": ("votes lowered", "M0,4.5L4.5,-3.5H-4.5Z"),
+    "cast": ("other votes", "M0,-4.5L4.5,0L0,4.5L-4.5,0Z"),
+    "destroy": ("id destroyed", "M-3.5,-3.5L3.5,3.5M-3.5,3.5L3.5,-3.5"),
+    "fail": ("call failed", "M-4.5,-4.5H4.5V4.5H-4.5Z"),
 }
 _GLYPH_PX = 13
 # A tick that is nearer than this to the previous tick is in the same cluster. A cluster of up to _MOST_APART ticks is
@@ -42,16 +43,7 @@ _SIZE = 11
 # Half of the gap of a break between its zigzag lines.
 _GAP_PX = MARK_PX / 2 - 3
 LINE_PX = 20
-_LEGEND_SIZE = 11
 _SAMPLE_PX = 26
-_MEANINGS = {
-    "create": "id created",
-    "raise": "votes raised",
-    "lower": "votes lowered",
-    "cast": "other votes",
-    "destroy": "id destroyed",
-    "fail": "call failed",
-}
 
 
 @attrs.frozen
@@ -90,7 +82,7 @@ def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: fl
             for place, tick in enumerate(cluster.ticks):
                 x = times.x(tick.time_us)
                 yield element("line", class_="call", x1=x, y1=lanes_top, x2=x, y2=top + 4)
-                yield glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick))
+                yield _glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick))
         words = [f"{len(cluster.ticks)} calls"] if cluster.many else [tick.does for tick in cluster.ticks]
         half = max(width_of(word, _SIZE) for word in words) / 2
         if middle - half >= free:
@@ -99,10 +91,9 @@ def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: fl
             free = middle + half + 4
 
 
-def glyph(does: str, x: float, y: float, tip: str = "") -> str:
-    """Return the glyph of a call."""
-    outline = element("path", *((title(tip),) if tip else ()), class_=f"glyph {does}", d=GLYPHS[does])
-    return element("g", outline, transform=f"translate({round(x, 1):g} {round(y, 1):g})")
+def _glyph(does: str, x: float, y: float, tip: str = "", shift: float = 0) -> str:
+    outline = element("path", *((title(tip),) if tip else ()), class_=f"glyph {does}", d=_GLYPHS[does][1])
+    return element("g", outline, transform=f"translate({round(x + shift, 1):g} {round(y, 1):g})")
 
 
 def draw_axis(times: TimeAxis, top: float) -> Iterator[str]:
@@ -161,7 +152,7 @@ def _zigzag(top: float, bottom: float) -> list[tuple[float, float]]:
 def _many(cluster: Cluster, top: float) -> Iterator[str]:
     """Yield a bar for calls that are too close to have a glyph each."""
     left, width = cluster.left - 4, cluster.right - cluster.left + 8
-    kinds = {does: sum(tick.does == does for tick in cluster.ticks) for does in GLYPHS}
+    kinds = {does: sum(tick.does == does for tick in cluster.ticks) for does in _GLYPHS}
     tip = title(", ".join(f"{count} x {does}" for does, count in kinds.items() if count))
     yield element("rect", tip, class_="many", x=left, y=top + 7, width=width, height=10.0, rx=3)
 
@@ -177,10 +168,10 @@ def _tip(tick: Tick) -> str:
 def draw_legend(timeline: Timeline, times: TimeAxis, top: float, left: float, right: float, name: str) -> list[str]:
     """Return the lines of the legend, each with several entries."""
     lines: list[str] = []
-    x, entries = left, list(_entries(timeline, times, name))
+    x = left
     line: list[str] = []
-    for words, sample in entries:
-        width = _SAMPLE_PX + width_of(words, _LEGEND_SIZE) + 14
+    for words, sample in _entries(timeline, times, name):
+        width = _SAMPLE_PX + width_of(words, _SIZE) + 14
         if line and x + width > right:
             lines.append("".join(line))
             line, x = [], left
@@ -191,6 +182,7 @@ def draw_legend(timeline: Timeline, times: TimeAxis, top: float, left: float, ri
 
 
 def _entries(timeline: Timeline, times: TimeAxis, name: str) -> Iterator[Entry]:
+    """Yield the entries for phases, windows, votes, native calls and breaks."""
     phases = {span.phase for span in timeline.phases}
     if phases & {Phase.INIT, Phase.DEINIT}:
         yield f"{Phase.INIT} and {Phase.DEINIT}", _box(f"phase {Phase.INIT}")
@@ -200,7 +192,13 @@ def _entries(timeline: Timeline, times: TimeAxis, name: str) -> Iterator[Entry]:
     if windows:
         yield f"votes kept up: {', '.join(windows)}", _box("window", f"url(#{name}-hatch)")
     yield from _of_votes(timeline, times)
-    yield from _of_calls(timeline, times)
+    calls = clusters(timeline.ticks, times)
+    does = {tick.does for cluster in calls for tick in cluster.ticks if not cluster.many}
+    for kind, (meaning, _) in _GLYPHS.items():
+        if kind in does:
+            yield meaning, functools.partial(_glyph, kind, shift=12)
+    if any(cluster.many for cluster in calls):
+        yield "many calls", _box("many")
     if times.breaks:
         yield "time axis cut short, its length below", _sample_zigzag
 
@@ -224,14 +222,6 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
         yield "value of a field", _box("value")
 
 
-def _of_calls(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
-    calls = clusters(timeline.ticks, times)
-    does = {tick.does for cluster in calls for tick in cluster.ticks if not cluster.many}
-    yield from ((_MEANINGS[kind], _sample_glyph(kind)) for kind in GLYPHS if kind in does)
-    if any(cluster.many for cluster in calls):
-        yield "many calls", _box("many")
-
-
 def _box(kind: str, fill: str = "") -> Callable[[float, float], str]:
     painted = {"fill": fill} if fill else {}
     return lambda x, y: element(
@@ -241,10 +231,6 @@ def _box(kind: str, fill: str = "") -> Callable[[float, float], str]:
 
 def _stroke(kind: str) -> Callable[[float, float], str]:
     return lambda x, y: element("g", element("line", class_=kind, x1=x, y1=y, x2=x + 20, y2=y), class_="core")
-
-
-def _sample_glyph(kind: str) -> Callable[[float, float], str]:
-    return lambda x, y: glyph(kind, x + 12, y)
 
 
 def _sample_zigzag(x: float, y: float) -> str:
