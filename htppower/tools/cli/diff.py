@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.review.diff.revision import Revision
-    from htppower.tools.review.diff.runs import RunPair
+    from htppower.tools.review.diff.compare import RunPair
 
 _EFFECTS = {effect.value.replace(" ", "-"): effect for effect in Effect}
 _ADDED, _REMOVED, _RENAMED = "added", "removed", "renamed"

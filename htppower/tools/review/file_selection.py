@@ -80,7 +80,8 @@ def find_sources(
                 folders[path] = set(files)
                 below.update(files)
             else:
-                _require_regular(path)
+                if not stat.S_ISREG(os.stat(path).st_mode):
+                    raise NotRegular("not a regular file")
                 named[os.path.realpath(path)] = path
         except (OSError, ValueError) as error:
             said = "no such file or folder" if isinstance(error, FileNotFoundError) else _reason(error)
@@ -121,11 +122,6 @@ def _kind(file: str, *, named: bool, extensions: bool, devices: bool) -> Kind:
     if kind is None:
         kind = Kind.EXTENSION if extensions and is_extension_in_folder(file) else kind_of(file)
     return Kind.OTHER if kind is Kind.DEVICE and not devices else kind
-
-
-def _require_regular(path: str) -> None:
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise NotRegular("not a regular file")
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:

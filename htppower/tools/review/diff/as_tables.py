@@ -9,9 +9,8 @@ from htppower.profiles.discovery import shown_path
 from htppower.tools.report.as_html import as_html
 from htppower.tools.report.as_markdown import as_markdown as blocks_as_markdown
 from htppower.tools.report.blocks import Heading, Lines, Pairs, Paragraph, Picture, Table
-from htppower.tools.review.diff.as_text import cause_text, old_text, summary
+from htppower.tools.review.diff.as_text import cause_text, in_words, old_text, summary
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.in_words import in_words
 from htppower.tools.review.diff.runs import lines
 from htppower.tools.review.dry_run.as_page import SIMULATED, about
 from htppower.tools.review.dry_run.as_page import summary as summary_of_run
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from htppower.tools.report.blocks import Block
     from htppower.tools.review.diff.change import Change
-    from htppower.tools.review.diff.compare import Comparison
-    from htppower.tools.review.diff.runs import RunPair
+    from htppower.tools.review.diff.compare import Comparison, RunPair
 
 HEAD = ("profile", "when", "field", "old", "new", "where")
 
@@ -40,7 +38,7 @@ def tables(comparison: Comparison) -> Iterator[Block]:
     yield Paragraph(summary(comparison))
     yield from map(Paragraph, in_words(comparison))
     for effect in Effect:
-        rows = [(", ".join(shared.names), *_cells(shared.change)) for shared in comparison.shared(effect)]
+        rows = [(", ".join(names), *_cells(change)) for change, names in comparison.shared(effect)]
         if rows:
             name = effect.value.capitalize()
             yield Heading(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
@@ -16,36 +16,35 @@ from htppower.tools.review.diff.pairs import Rename, file_pairs, pairs_of, part_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
 
     from htppower.errors import Place
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
     from htppower.tools.review.diff.change import Change
     from htppower.tools.review.diff.sides import Side, Tree
+    from htppower.tools.review.dry_run.report import Report
+
+    RunPair: TypeAlias = "Pair[Report]"
+
+_Side = TypeVar("_Side")
 
 
 @attrs.frozen(repr=False, eq=False)
-class Pair:
-    """Two profiles whose dry runs are compared. Their sources are written as in messages.
+class Pair(Generic[_Side]):
+    """Two profiles whose dry runs are compared, or the reports of these runs.
 
     Attributes:
-        name: the name of the new one.
-        old, new: a profile that differs between the sides, or a new profile and the profile that it extends.
+        name: the name of the new profile.
+        old, new: of a profile that differs between the sides, or of a new profile and the profile that it extends. The
+            sources of profiles are written as in messages.
         old_is: the heading of the old profile's run.
     """
 
     name: str
-    old: Profile
-    new: Profile
+    old: _Side
+    new: _Side
     old_is: str = "old"
-
-
-@attrs.frozen(repr=False, eq=False)
-class SharedChange:
-    """One change, and the names of all profiles and power states with that change."""
-
-    change: Change
-    names: tuple[str, ...]
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -69,11 +68,11 @@ class Comparison:
     renamed: tuple[Rename, ...]
     changes: tuple[Change, ...]
     additions: tuple[Addition, ...]
-    changed: tuple[Pair, ...]
+    changed: tuple[Pair[Profile], ...]
     adds_votes: bool
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[Pair[Profile], ...]:
         """The profiles whose dry runs are compared."""
         new = (Pair(each.name, each.old, each.new, each.beside) for each in self.additions)
         return (*self.changed, *new)
@@ -87,14 +86,17 @@ class Comparison:
         """Return the changes with an effect, by profile and in the order of a file."""
         return tuple(change for change in self.changes if change.effect is effect)
 
-    def shared(self, effect: Effect) -> tuple[SharedChange, ...]:
-        """Return the changes with an effect, each once for all profiles that have it, in the order of the first."""
+    def shared(self, effect: Effect) -> tuple[tuple[Change, tuple[str, ...]], ...]:
+        """Return the changes with an effect, each once, with the names of all profiles and power states that have it.
+
+        They are in the order of the first.
+        """
         alike: dict[Any, list[Change]] = {}
         for change in self.of_effect(effect):
             line = (change.cause.removed, change.cause.place[1:], os.path.realpath(change.cause.place.path))
             said = (change.when, change.field, change.old_field, change.old, change.new)
             alike.setdefault((line, said), []).append(change)
-        return tuple(SharedChange(each[0], tuple(change.profile for change in each)) for each in alike.values())
+        return tuple((each[0], tuple(change.profile for change in each)) for each in alike.values())
 
 
 def compare(

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.tools.report.layout import WIDTH
-from htppower.tools.review.diff.as_text import as_text
+from htppower.tools.review.diff.as_text import as_text, in_words
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.in_words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from htppower.tools.review.diff.change import Change
-    from htppower.tools.review.diff.compare import Comparison
-    from htppower.tools.review.diff.runs import RunPair
+    from htppower.tools.review.diff.compare import Comparison, RunPair
 
     _Renderer = Callable[[Comparison, Sequence[RunPair] | None, int], str]
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.fields import spell, vote_fields
 from htppower.tools.report.layout import WIDTH, beside, wrapped
 from htppower.tools.report.words import duration
+from htppower.tools.review.diff.compare import Pair
 from htppower.tools.review.dry_run.workload import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from htppower.backends.simulated.htp import SimulatedHtp
-    from htppower.tools.review.diff.compare import Comparison
+    from htppower.tools.review.diff.compare import Comparison, RunPair
     from htppower.tools.review.dry_run.observer import Row
     from htppower.tools.review.dry_run.report import Report, Workload
     from htppower.votes.vote_set import VoteSet
@@ -29,20 +28,6 @@ _BAR, _NO_BAR = " | ", "   "
 _BELOW = "    "
 
 
-@attrs.frozen(repr=False, eq=False)
-class RunPair:
-    """The runs of one profile before and after, or of a new profile and of the profile that it extends.
-
-    Attributes:
-        old_is: the heading of the old run.
-    """
-
-    name: str
-    old: Report
-    new: Report
-    old_is: str = "old"
-
-
 def run_both(
     comparison: Comparison, make_backend: Callable[[], SimulatedHtp], workload: Workload
 ) -> tuple[RunPair, ...]:
@@ -51,18 +36,14 @@ def run_both(
     Raises:
         ProfileError: a profile breaks a rule on the platform of the backend.
     """
+    runs = []
     try:
-        return tuple(
-            RunPair(
-                pair.name,
-                run(pair.old, make_backend(), workload),
-                run(pair.new, make_backend(), workload),
-                pair.old_is,
-            )
-            for pair in comparison.pairs
-        )
+        for pair in comparison.pairs:
+            old, new = (run(each, make_backend(), workload) for each in (pair.old, pair.new))
+            runs.append(Pair(pair.name, old, new, pair.old_is))
     except RuleBreach as breach:
         raise ProfileError(breach.problems) from None
+    return tuple(runs)
 
 
 def as_dicts(runs: Iterable[RunPair]) -> list[dict[str, Any]]:

@@ -102,13 +102,9 @@ def gap_chart(tuned: Tuned, name: str) -> str:
     edges = [2 ** (place / 3) for place in range(first, first + len(counts) + 1)]
     marked = {said: each for said, each in _marked(tuned, fixed=True).items() if each.sustain}
     caption = f"{counted(gaps.size, 'gap')} from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}."
-    chart = Chart(
-        (
-            "length of a gap",
-            Scale.of([*edges, *(_shown(each) for each in marked.values())], time_text, logarithmic=True),
-        ),
-        ("gaps", Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")),
-    )
+    lengths = Scale.of([*edges, *(_shown(each) for each in marked.values())], time_text, logarithmic=True)
+    numbers = Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")
+    chart = Chart(("length of a gap", lengths), ("gaps", numbers))
     for place, count in enumerate(counts):
         tip = f"{counted(count, 'gap')} from {time_text(edges[place])} to {time_text(edges[place + 1])}"
         chart.bar(edges[place], edges[place + 1], count, "gap-bar", tip)

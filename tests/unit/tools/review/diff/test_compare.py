@@ -14,8 +14,8 @@ from support.shipped import shipped_folder
 
 from htppower import ProfileError
 from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.tools.review.diff.as_text import in_words
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.in_words import in_words
 from htppower.tools.review.diff.sides import here, read_side
 
 if TYPE_CHECKING:
