@@ -227,8 +227,7 @@ class Numbers:
             found = Confidence.MEDIUM
         else:
             found = Confidence.HIGH if count >= _SURE else Confidence.LOW
-        order = list(Confidence)
-        return max(found, best, key=order.index)
+        return Confidence.least(found, best)
 
     def parts(self) -> tuple[Part, ...]:
         """Return the parts of the inference, from the host to the work itself; they add up to the whole."""

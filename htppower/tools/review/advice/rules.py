@@ -183,6 +183,11 @@ class Confidence(str, enum.Enum):
 
     __str__ = str.__str__
 
+    @classmethod
+    def least(cls, *found: Confidence) -> Confidence:
+        """Return the least sure of some."""
+        return max(found, key=list(cls).index)
+
 
 class Gain(enum.Enum):
     """What a piece of advice improves, in the order of the report."""

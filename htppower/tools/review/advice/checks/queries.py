@@ -8,7 +8,7 @@ from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.report.words import sentence, three_digits, time
 from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.numbers import median, present
-from htppower.tools.review.advice.own_settings import kept_up, lacks, recorded_runtime, sustain_us
+from htppower.tools.review.advice.own_settings import kept_up, lacks, outlasting, recorded_runtime, sustain_us
 from htppower.tools.review.advice.rules import FIRST_QUERY, SLOW_TOKENS, Advice, Confidence, Gain, Nothing
 
 if TYPE_CHECKING:
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 _WARM_LEAST = 2
 # A query after a pause counts as slower from this ratio on: equal queries differ by less.
 _SLOWER = 1.2
-# The advised sustain time, in lengths of the pause.
-_MARGIN = 1.2
-_ROUND_UP_US = 100_000
-_LONGEST_SUSTAIN_US = 10_000_000
 # The slowest rates that third parties have measured, at the lowest clocks. The rule names the sources.
 _SLOW_TOKENS_PER_S = 3.8
 _SLOW_PROMPT_TOKENS_PER_S = 117.0
@@ -63,7 +59,9 @@ def first_query(numbers: Numbers) -> Advice | Nothing:
     lost_us = (ratio - 1) / ratio * first_token_us
     pause_us = median(gap for gap in gaps[1:] if gap is not None and gap > held_us) if often else 0.0
     profile = numbers.measurement.profile
-    do = _do(pause_us)
+    do: tuple[str, ...] = ("send one short query before the first that a user waits for",)
+    if pause_us:
+        do = outlasting(pause_us, "pause between queries")
     if pause_us and profile is not None and recorded_runtime(profile) is not None:
         do = kept_up(profile, pause_us)
         if not do:
@@ -81,14 +79,9 @@ def first_query(numbers: Numbers) -> Advice | Nothing:
 
 def slow_tokens(numbers: Numbers) -> Advice | Nothing:
     """Check ADV-11: the language model is slow. A single query is enough."""
-    rates = (
-        ("tokens", _rate(numbers, Event.TOKEN_RATE, Event.TOKENS, _SEVERAL), _SLOW_TOKENS_PER_S),
-        (
-            "tokens of the prompt",
-            _rate(numbers, Event.PROMPT_RATE, Event.PROMPT_TOKENS, _LONG_PROMPT_TOKENS),
-            _SLOW_PROMPT_TOKENS_PER_S,
-        ),
-    )
+    answers = _rate(numbers, Event.TOKEN_RATE, Event.TOKENS, _SEVERAL)
+    prompts = _rate(numbers, Event.PROMPT_RATE, Event.PROMPT_TOKENS, _LONG_PROMPT_TOKENS)
+    rates = (("tokens", answers, _SLOW_TOKENS_PER_S), ("tokens of the prompt", prompts, _SLOW_PROMPT_TOKENS_PER_S))
     known = [(what, per_s, slow) for what, per_s, slow in rates if per_s is not None]
     if not known:
         return Nothing(SLOW_TOKENS, "needs rates of a language model: tokens per second")
@@ -118,12 +111,3 @@ def _costs(numbers: Numbers) -> list[float | None]:
         time_us / (tokens[place] if place < len(tokens) and tokens[place] > 0 else 1) if time_us > 0 else None
         for place, time_us in enumerate(numbers.columns[Event.FIRST_TOKEN])
     ]
-
-
-def _do(pause_us: float) -> tuple[str, ...]:
-    if not pause_us:
-        return ("send one short query before the first that a user waits for",)
-    wanted = int(-(-_MARGIN * pause_us // _ROUND_UP_US) * _ROUND_UP_US)
-    if wanted > _LONGEST_SUSTAIN_US:
-        return ("htppower profile NAME -- COMMAND   # holds the votes up while the command runs",)
-    return (f"relax: {{after_inference_us: {wanted}}}   # longer than the pause between queries",)

@@ -96,7 +96,7 @@ def wake_up(numbers: Numbers) -> Advice | Nothing:
         evidence.append(f"{profile.name} votes polling, so its votes may not be in force.")
         do = _NOT_IN_FORCE if recorded_runtime(profile) is None else _MODE_NOT_SET
         share *= _DOUBT
-        sure = max(sure, Confidence.MEDIUM, key=list(Confidence).index)
+        sure = Confidence.least(sure, Confidence.MEDIUM)
     if not do and profile is not None:
         return Nothing(WAKE_UP, f"{said}; {lacks(profile, 'latency or polling')}")
     return Advice(WAKE_UP, numbers.confidence(sure), tuple(evidence), do, share, gain_us)
