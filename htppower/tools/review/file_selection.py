@@ -84,7 +84,7 @@ def find_sources(
                     raise NotRegular("not a regular file")
                 named[os.path.realpath(path)] = path
         except (OSError, ValueError) as error:
-            said = "no such file or folder" if isinstance(error, FileNotFoundError) else _reason(error)
+            said = "no such file or folder" if isinstance(error, FileNotFoundError) else reason_of(error)
             problems.append(Finding.of_file(path, "FILE-1", f"can't be read: {said}", "check the path"))
     if problems:
         raise ProfileError(problems)
@@ -173,9 +173,7 @@ def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
 
 def _are_shipped_records(folder: str) -> bool:
     """Return whether a folder holds the records next to the shipped profiles, or is a copy of that folder."""
-    if os.path.basename(folder) != RECORDS:
-        return False
-    return holds_all(folder_of(folder), SHIPPED_PROFILES)
+    return os.path.basename(folder) == RECORDS and holds_all(folder_of(folder), SHIPPED_PROFILES)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -186,7 +184,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _reason(error: OSError | ValueError) -> str:
+def reason_of(error: Exception) -> str:
+    """Return why a file can't be read."""
     return getattr(error, "strerror", None) or str(error)
 
 

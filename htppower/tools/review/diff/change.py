@@ -68,8 +68,9 @@ def cause_of(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
         in_order = (_EXTENDS, at)
     for before, after in zip(old.documents, new.documents, strict=False):
         for keys in in_order:
-            if stated(before.tree, keys) != stated(after.tree, keys):
-                return _line(keys, before, after)
+            value = stated(after.tree, keys)
+            if stated(before.tree, keys) != value:
+                return Cause(before.place(keys), removed=True) if value is _NOTHING else Cause(after.place(keys))
     return Cause(new.place(at))
 
 
@@ -87,12 +88,6 @@ def stated(tree: Any, at: KeyPath) -> Any:
             break
         tree = tree.get(key, _NOTHING)
     return tree
-
-
-def _line(at: KeyPath, before: Document, after: Document) -> Cause:
-    if stated(after.tree, at) is _NOTHING:
-        return Cause(before.place(at), removed=True)
-    return Cause(after.place(at))
 
 
 @attrs.frozen(repr=False, eq=False)

@@ -55,16 +55,14 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
     found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
     if not old.states and not new.states:
         return tuple(found)
-    # If each side has only one power state, its changes are reported once.
-    named = (at for at in STATES if at == TO or any(_is_another(each, at) for each in (old, new)))
-    lowered = {at: _lowered_changes(name, at, old, new) for at in named}
+    lowered: dict[KeyPath, list[Change]] = {}
+    for at, when in STATES.items():
+        # If each side has only one power state, its changes are reported once.
+        if at == TO or any(each.named.get(at, each.named.get(TO)) is not each.named.get(TO) for each in (old, new)):
+            sides, states = (_lowered(old, at), _lowered(new, at)), (_state(old, at), _state(new, at))
+            lowered[at] = list(_state_changes(name, when, sides, states))
     found += relax_changes(old, new, lowered)
     return (*found, *(change for changes in lowered.values() for change in changes))
-
-
-def _is_another(profile: Examined[Profile], at: KeyPath) -> bool:
-    """Return whether a field names another power state than the one between the phases."""
-    return profile.named.get(at) is not profile.named.get(TO) and at in profile.named
 
 
 def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
@@ -91,18 +89,20 @@ def _in_phase(part: Examined[Profile], state: str) -> Side:
     return Side(VoteSet(**{field: getattr(side.votes, field) for field in of_clocks}), side.file)
 
 
-def _lowered_changes(name: str, at: KeyPath, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:
-    """Return what differs between the power states that a field of ``relax`` names."""
-    when, before, after = STATES[at], _lowered(old, at), _lowered(new, at)
-    wording = _state_wording(name, when, before, after, _state(old, at), _state(new, at))
-    return [*_vote_changes(name, when, before, after), *wording]
-
-
 def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
     """Return what differs between two power states that no profile uses."""
     sides = Side(old.value.votes, old.file), Side(new.value.votes, new.file)
-    name = new.value.name
-    return (*_vote_changes(name, LOWERED, *sides), *_state_wording(name, LOWERED, *sides, old, new))
+    return tuple(_state_changes(new.value.name, LOWERED, sides, (old, new)))
+
+
+def _state_changes(
+    name: str, when: str, sides: tuple[Side, Side], states: tuple[Examined[PowerState] | None, ...]
+) -> Iterator[Change]:
+    """Yield what differs between two power states. Another name is a change of the field that names the state."""
+    yield from _vote_changes(name, when, *sides)
+    old, new = (None if each is None else (each.value.name, each.value.summary) for each in states)
+    if old is not None and new is not None and old[0] == new[0] and old[1] != new[1]:
+        yield change_of(name, when, ("summary",), (old[1], new[1]), Effect.WORDING, sides)
 
 
 def _lowered(profile: Examined[Profile], at: KeyPath) -> Side:
@@ -124,21 +124,6 @@ def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) 
         if before != after:
             at: KeyPath = ("profile",) if field == "name" else (field,)
             yield change_of(name, "", at, (before, after), Effect.WORDING, sides)
-
-
-def _state_wording(
-    name: str,
-    when: str,
-    before: Side,
-    after: Side,
-    old: Examined[PowerState] | None,
-    new: Examined[PowerState] | None,
-) -> Iterator[Change]:
-    """Yield the summary of a power state. Another name of the state is a change of the field that names it."""
-    if old is None or new is None or old.value.name != new.value.name or old.value.summary == new.value.summary:
-        return
-    values = (old.value.summary, new.value.summary)
-    yield change_of(name, when, ("summary",), values, Effect.WORDING, (before, after))
 
 
 def _vote_changes(name: str, when: str, old: Side, new: Side) -> Iterator[Change]:

@@ -225,7 +225,8 @@ def addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Add
         ProfileError: the profile that it extends can't be read.
     """
     extends = not isinstance(new.file, ExtensionSource) and len(new.file.documents) > 1
-    bases = [new.file.documents[1].path] if extends else [_shipped(each, tree) for each in SHIPPED_PROFILES]
+    shipped = (tree.lookup.find(each, "profile") for each in SHIPPED_PROFILES)
+    bases = [new.file.documents[1].path] if extends else shipped
     found = []
     for path in bases:
         home = os.path.dirname(path)
@@ -233,10 +234,6 @@ def addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Add
         found.append((_changes(name, old, new), old.value))
     changes, beside = min(found, key=lambda each: sum(change.effect is not Effect.WORDING for change in each[0]))
     return Addition(name, beside.name, extends, changes, beside, new.value)
-
-
-def _shipped(name: str, tree: Tree) -> str:
-    return tree.lookup.find(name, "profile")
 
 
 def _changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:

@@ -183,7 +183,8 @@ def changed_settings(name: str, old: ExtensionFile, new: ExtensionFile) -> Itera
         if (one is None and old.text.at(at) is not None) or (other is None and new.text.at(at) is not None):
             # One side sends a vote with this key, which is reported with the votes.
             continue
-        if one is not None and other is not None and _same(one.node.plain(), other.node.plain()):
+        # Texts of values are compared, since ``true`` is not 1.
+        if one is not None and other is not None and repr(one.node.plain()) == repr(other.node.plain()):
             continue
         places = (_place(old, at, one), _place(new, at, other))
         cause = Cause(places[1]) if other is not None else Cause(places[0], removed=True)
@@ -212,11 +213,6 @@ def _settings(file: ExtensionFile) -> Iterator[tuple[KeyPath, Member]]:
                 waiting.append((below, member.node))
             elif (file_section := sections.get(at)) is None or (file_section, member.key) not in _HOLDERS:
                 yield below, member
-
-
-def _same(old: Any, new: Any) -> bool:
-    """Return whether two values are equal and of the same type: ``true`` is not 1."""
-    return bool(old == new) and repr(old) == repr(new)
 
 
 def _place(file: ExtensionFile, at: KeyPath, member: Member | None) -> Any:

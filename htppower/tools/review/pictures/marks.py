@@ -82,7 +82,8 @@ def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: fl
             for place, tick in enumerate(cluster.ticks):
                 x = times.x(tick.time_us)
                 yield element("line", class_="call", x1=x, y1=lanes_top, x2=x, y2=top + 4)
-                yield _glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick))
+                shift = (place - (len(cluster.ticks) - 1) / 2) * _GLYPH_PX
+                yield _glyph(tick.does, middle, top + 12, f"{duration(tick.time_us)}: {tick.says}", shift)
         words = [f"{len(cluster.ticks)} calls"] if cluster.many else [tick.does for tick in cluster.ticks]
         half = max(width_of(word, _SIZE) for word in words) / 2
         if middle - half >= free:
@@ -134,7 +135,9 @@ def _span(left: float, right: float, y: float, room: float) -> Iterator[str]:
 
 
 def _gap(x: float, top: float, bottom: float) -> Iterator[str]:
-    left, right = ([(x + side + shift, y) for side, y in _zigzag(top, bottom)] for shift in (-_GAP_PX, _GAP_PX))
+    count = max(2, round((bottom - top) / 5))
+    zigzag = [(2.5 if place % 2 else -2.5, top + (bottom - top) * place / count) for place in range(count + 1)]
+    left, right = ([(x + side + shift, y) for side, y in zigzag] for shift in (-_GAP_PX, _GAP_PX))
     yield element("path", class_="ground", d=f"{_polyline([*left, *reversed(right)])}Z")
     for edge in (left, right):
         yield element("path", class_="zigzag", d=_polyline(edge))
@@ -144,25 +147,12 @@ def _polyline(points: Sequence[tuple[float, float]]) -> str:
     return path((("L" if place else "M"), x, y) for place, (x, y) in enumerate(points))
 
 
-def _zigzag(top: float, bottom: float) -> list[tuple[float, float]]:
-    count = max(2, round((bottom - top) / 5))
-    return [(2.5 if place % 2 else -2.5, top + (bottom - top) * place / count) for place in range(count + 1)]
-
-
 def _many(cluster: Cluster, top: float) -> Iterator[str]:
     """Yield a bar for calls that are too close to have a glyph each."""
     left, width = cluster.left - 4, cluster.right - cluster.left + 8
     kinds = {does: sum(tick.does == does for tick in cluster.ticks) for does in _GLYPHS}
     tip = title(", ".join(f"{count} x {does}" for does, count in kinds.items() if count))
     yield element("rect", tip, class_="many", x=left, y=top + 7, width=width, height=10.0, rx=3)
-
-
-def _spread(place: int, count: int) -> float:
-    return (place - (count - 1) / 2) * _GLYPH_PX
-
-
-def _tip(tick: Tick) -> str:
-    return f"{duration(tick.time_us)}: {tick.says}"
 
 
 def draw_legend(timeline: Timeline, times: TimeAxis, top: float, left: float, right: float, name: str) -> list[str]:

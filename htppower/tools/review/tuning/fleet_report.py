@@ -116,8 +116,9 @@ class FleetReport:
 
     def _row(self, name: str, cost: Cost, about: str) -> tuple[str, ...]:
         ideal_us = self.settled.clairvoyant_us
-        share = _percent((cost.cold_starts + self._total("sessions")) / self._total("inferences"))
-        return name, share, _rough(cost.cost_us), f"{cost.cost_us / ideal_us:.3f}" if ideal_us else "-", about
+        share = (cost.cold_starts + self._total("sessions")) / self._total("inferences")
+        ratio = f"{cost.cost_us / ideal_us:.3f}" if ideal_us else "-"
+        return name, f"{share * 100:.1f} %", f"{cost.cost_us / 1e6:.1f} s", ratio, about
 
     def _losses(self) -> Iterator[Block]:
         devices = self.settled.devices
@@ -229,15 +230,6 @@ def _device(device: Device) -> dict[str, Any]:
     }
 
 
-def _percent(share: float) -> str:
-    return f"{share * 100:.1f} %"
-
-
 def _gain(loss: float) -> str:
     """Return a loss as a share. A negative loss is a gain."""
     return "all" if math.isinf(loss) else f"{loss * 100:+.1f} %"
-
-
-def _rough(cost_us: int) -> str:
-    """Return a cost, rounded for comparison."""
-    return f"{cost_us / 1e6:.1f} s"

@@ -30,18 +30,6 @@ _MOST_TOLD = {"text": 12, "html": 40}
 _MOST_ROWS = 14
 
 
-def _text(trace: Trace, described: TraceDescription, width: int) -> str:
-    return as_text(_blocks(trace, described, "text"), width)
-
-
-def _html(trace: Trace, described: TraceDescription, _width: int) -> str:
-    return as_html(_blocks(trace, described, "html"), f"Trace: {described.source}", _FOOT)
-
-
-def _svg(trace: Trace, described: TraceDescription, _width: int) -> str:
-    return as_svg(trace, described)
-
-
 def _blocks(trace: Trace, described: TraceDescription, form: str) -> Iterator[Block]:
     yield Heading(described.source, 1)
     yield Paragraph(headline(described))
@@ -80,7 +68,7 @@ def _histogram(session: SessionDescription) -> Bars:
     return Bars("Gaps by length", rows)
 
 
-def _json(_trace: Trace, described: TraceDescription, _width: int) -> str:
+def _json(described: TraceDescription) -> str:
     """Return the report. Keys keep their order from one version to the next. Times are in us, shares from 0 to 1."""
     document = {
         "format_version": 1,
@@ -111,7 +99,14 @@ def _rounded(value: object) -> object:
 
 
 _RENDERERS: Mapping[str, Callable[[Trace, TraceDescription, int], str]] = MappingProxyType(
-    {"text": _text, "json": _json, "html": _html, "svg": _svg}
+    {
+        "text": lambda trace, described, width: as_text(_blocks(trace, described, "text"), width),
+        "json": lambda _, described, _width: _json(described),
+        "html": lambda trace, described, _: as_html(
+            _blocks(trace, described, "html"), f"Trace: {described.source}", _FOOT
+        ),
+        "svg": lambda trace, described, _: as_svg(trace, described),
+    }
 )
 FORMS = tuple(_RENDERERS)
 
