@@ -236,17 +236,15 @@ class Numbers:
         times = [(self.average(event) if self.measurement.averaged else self.typical(event)) or 0.0 for event in levels]
         # Each level lies within the previous one. If medians contradict that, the cause is noise.
         lowest = list(itertools.accumulate(times, min))
-        found = [
-            Part(_BETWEEN.get((outer, inner), f"{outer.printed} less {inner.printed}"), above - below, 0.0)
-            for (outer, inner), (above, below) in zip(
-                itertools.pairwise(levels), itertools.pairwise(lowest), strict=True
-            )
-        ]
-        if levels:
-            last = "HTP, computing" if levels[-1] is Event.COMPUTE else levels[-1].printed
-            found.append(Part(last, lowest[-1], 0.0))
         whole = lowest[0] if lowest else 0.0
-        return tuple(attrs.evolve(part, share=part.time_us / whole if whole else 0.0) for part in found)
+        names = [
+            _BETWEEN.get((outer, inner), f"{outer.printed} less {inner.printed}")
+            for outer, inner in itertools.pairwise(levels)
+        ]
+        names += ["HTP, computing" if level is Event.COMPUTE else level.printed for level in levels[-1:]]
+        differences = [above - below for above, below in itertools.pairwise((*lowest, 0.0))]
+        parts = zip(names, differences, strict=True)
+        return tuple(Part(name, time_us, time_us / whole if whole else 0.0) for name, time_us in parts)
 
 
 # Power-up takes 1.1 to 29 ms cold and 9 to 36 us warm (third parties' figures, five SoCs). This value separates them.

@@ -19,7 +19,7 @@ from htppower.tools.review.advice.measurement import MISSING, WHOLES, Event, Mea
 from htppower.tools.review.advice.numbers import median, present
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 # How many rows the order is learnt from.
 _LEARN_FROM = 1024
@@ -27,6 +27,7 @@ _LEARN_FROM = 1024
 _USUAL = 0.6
 # The first inference of a file may lack up to this many of its first rows.
 _LACKING = 2
+# At most this many series of one graph are compared with each new one.
 _MOST_COMPARED = 100
 # Rows of ops are kept until their inference ends. No graph has more.
 _MOST_PENDING = 500_000
@@ -111,29 +112,13 @@ class Series:
         return True
 
 
-class _Series(list[Series]):
-    """Series in order, which can be looked up by the name of their graph."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._of: dict[str, list[Series]] = {}
-
-    def append(self, series: Series) -> None:
-        """Append a series."""
-        super().append(series)
-        self._of.setdefault(series.graph, []).append(series)
-
-    def of(self, graph: str) -> Iterator[Series]:
-        """Yield the series of a graph, at most ``_MOST_COMPARED``, since the caller compares each with all others."""
-        return itertools.islice(self._of.get(graph, ()), _MOST_COMPARED)
-
-
 class Collector:
     """Takes rows in the order of a file, and returns the series."""
 
     def __init__(self) -> None:
-        self._series = _Series()
-        self._session = _Series()
+        # The series of the file and of the session, by the names of their graphs.
+        self._series: dict[str, list[Series]] = {}
+        self._session: dict[str, list[Series]] = {}
         self._rows: list[Row] = []
         self._seen: set[Event] = set()
         self._buffer: list[Row] | None = []
@@ -169,19 +154,20 @@ class Collector:
         self._learn()
         self._flush()
         self._buffer, self._ranks = [], {}
-        for series in self._session:
+        for series in itertools.chain.from_iterable(self._session.values()):
             series.fill()
-            like = next((each for each in self._series.of(series.graph) if each.is_like(series)), None)
+            known = self._series.setdefault(series.graph, [])
+            like = next((each for each in known[:_MOST_COMPARED] if each.is_like(series)), None)
             if like is None:
-                self._series.append(series)
+                known.append(series)
             else:
                 like.join(series)
-        self._session = _Series()
+        self._session = {}
 
     def finish(self) -> list[Series]:
         """Return the series. The sessions of one graph are joined."""
         self.end_session()
-        return self._series
+        return list(itertools.chain.from_iterable(self._series.values()))
 
     def _learn(self) -> None:
         """Learn the usual order of events from the buffered rows, and divide these rows into inferences."""
@@ -213,14 +199,14 @@ class Collector:
         self._room.take(len(rows))
         graph = next((row.graph for row in rows if row.graph), "")
         ops = frozenset(row.op for row in rows if row.op) if any(row.event is None for row in rows) else _NO_OPS
-        for series in self._session.of(graph):
+        known = self._session.setdefault(graph, [])
+        for series in known[:_MOST_COMPARED]:
             if not ops or not series.ops or _alike(series.ops, ops):
                 series.add(rows)
                 return
         self._room.take(GRAPH_ROOM + len(ops))
-        series = Series(graph, ops)
-        self._session.append(series)
-        series.add(rows)
+        known.append(Series(graph, ops))
+        known[-1].add(rows)
 
 
 def usual_order(events: Sequence[Event], *, cut: bool = False) -> list[Event]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.tools.review.advice.checks.clock import clock_follows, too_high
-from htppower.tools.review.advice.checks.contention import contention, unexplained
-from htppower.tools.review.advice.checks.humps import humps
+from htppower.tools.review.advice.checks.groups import first_query, humps, slow_tokens
 from htppower.tools.review.advice.checks.power import cold_start, power_up
-from htppower.tools.review.advice.checks.queries import first_query, slow_tokens
-from htppower.tools.review.advice.checks.remote_calls import polling, wake_up
+from htppower.tools.review.advice.checks.waits import contention, polling, unexplained, wake_up
 from htppower.tools.review.advice.numbers import Numbers
 from htppower.tools.review.advice.rules import Advice, Gain, Nothing, Report, Told
 

@@ -167,11 +167,8 @@ def _raised(votes: VoteSet) -> Iterator[str]:
         yield f"raises {_clocks(votes)} with DCVS {dcvs} in power mode {hvx.power_mode.name}"
         if hvx.sleep_latency_us is not None:
             yield f"a sleep latency of {duration(hvx.sleep_latency_us)}"
-    yield (
-        f"a control latency of {duration(votes.rpc_control_latency_us)}"
-        if votes.rpc_control_latency_us
-        else ("no control latency")
-    )
+    latency_us = votes.rpc_control_latency_us
+    yield f"a control latency of {duration(latency_us)}" if latency_us else "no control latency"
     yield _polling(votes)
 
 
@@ -220,6 +217,5 @@ def _corners(clock: object) -> str:
 
 def _polling(votes: VoteSet) -> str:
     polling_us = votes.rpc_polling_time_us
-    return (
-        f"polling for {duration(polling_us)}" if polling_us else "polling off" if polling_us == 0 else "no polling vote"
-    )
+    without = "no polling vote" if polling_us is None else "polling off"
+    return f"polling for {duration(polling_us)}" if polling_us else without

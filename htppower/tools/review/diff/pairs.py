@@ -67,13 +67,8 @@ def with_new_names(old: Side, moved: Iterable[Rename]) -> Side:
     def renamed(values: Mapping[str, _Value]) -> dict[str, _Value]:
         return {names.get(name, name): value for name, value in values.items()}
 
-    return attrs.evolve(
-        old,
-        profiles=renamed(old.profiles),
-        states=renamed(old.states),
-        extensions=renamed(old.extensions),
-        parts=renamed(old.parts),
-    )
+    profiles, states, extensions = renamed(old.profiles), renamed(old.states), renamed(old.extensions)
+    return attrs.evolve(old, profiles=profiles, states=states, extensions=extensions, parts=renamed(old.parts))
 
 
 def _paths(side: Side) -> Iterator[dict[str, str]]:

@@ -47,7 +47,7 @@ _SIMULATED = (
 
 def is_csv(head: str) -> bool:
     """Return whether a file that begins like this is such a CSV."""
-    return any(_is_header(line) for line in head.splitlines())
+    return any(map(_places, head.splitlines()))
 
 
 def read(source: Source) -> list[Measurement]:
@@ -63,16 +63,12 @@ def read(source: Source) -> list[Measurement]:
     if not series:
         hint = "profile at least one inference"
         raise UnreadableFile(source.path, "", "has no known row of an inference", hint)
-    simulated = not reader.of_viewer and not _is_of_device([set(each.columns) for each in series], reader.hvx_threads)
+    # A device writes RPC rows, or at least rows of the HTP and of HVX threads in use.
+    events = {event for each in series for event in each.columns}
+    of_device = Event.RPC in events or (reader.hvx_threads > 0 and Event.QNN_ACCELERATOR in events)
+    simulated = not reader.of_viewer and not of_device
     form = "CSV of qnn-profile-viewer" if reader.of_viewer else "CSV of ONNX Runtime"
     return measurements(source.path, form, series, simulated=simulated, notes=(_SIMULATED,) if simulated else ())
-
-
-def _is_of_device(events: Sequence[set[Event]], hvx_threads: float) -> bool:
-    """Return whether a device made it: it has an RPC row, or at least rows of the HTP and HVX threads in use."""
-    if any(Event.RPC in each for each in events):
-        return True
-    return hvx_threads > 0 and any(Event.QNN_ACCELERATOR in each for each in events)
 
 
 class _Meaning(NamedTuple):
@@ -110,14 +106,14 @@ class _Rows:
         """Read a line."""
         if not line or line.isspace():
             return
-        if line.startswith(_HEADER_BEGINS) and _is_header(line):
-            self._places = _order(line)
+        may_be_header = not self._places or line.startswith(_HEADER_BEGINS)
+        if may_be_header and (places := _places(line)):
+            self._places = places
             self._meanings = {}
             self.collector.end_session()
         elif not self._places:
             # Only the viewer writes lines before the header.
-            self._places = _order(line) if _is_header(line) else ()
-            self.of_viewer |= not self._places
+            self.of_viewer = True
         else:
             self._row(line)
 
@@ -165,7 +161,7 @@ class _Rows:
         try:
             return _Meaning(event, in_kept_unit(event, 1.0, unit), unit, graph)
         except WrongUnit as error:
-            raise self._source.wrong(str(error), "", self._column(_UNIT)) from None
+            raise self._source.wrong(str(error), "", self._places[_UNIT] + 1) from None
 
     def _fields(self, line: str) -> list[str]:
         """Return the columns of a row in the order of ``COLUMNS``."""
@@ -184,22 +180,15 @@ class _Rows:
         except ValueError:
             number = math.nan
         if not 0 <= number < math.inf:
-            hint = "a number, 0 or more"
-            raise self._source.wrong(f"{event.printed} is {said.strip()[:40]!r}", hint, self._column(_TIME))
+            message, hint = f"{event.printed} is {said.strip()[:40]!r}", "a number, 0 or more"
+            raise self._source.wrong(message, hint, self._places[_TIME] + 1)
         return number
 
-    def _column(self, which: int) -> int:
-        return self._places[which] + 1
 
-
-def _order(header: str) -> tuple[int, ...]:
-    names = [name.strip().strip('"').strip() for name in header.split(",")]
-    return tuple(names.index(name) for name in COLUMNS)
-
-
-def _is_header(line: str) -> bool:
-    names = {name.strip().strip('"').strip() for name in line.lstrip("\ufeff").split(",")}
-    return names.issuperset(COLUMNS)
+def _places(line: str) -> tuple[int, ...]:
+    """Return the places of ``COLUMNS`` in a header; none if the line is not a header."""
+    names = [name.strip().strip('"').strip() for name in line.lstrip("\ufeff").split(",")]
+    return tuple(names.index(name) for name in COLUMNS) if set(COLUMNS) <= set(names) else ()
 
 
 def _moment(said: str) -> float:
