@@ -26,9 +26,9 @@ from htppower.tools.review.advice.rules import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from htppower.tools.review.advice.numbers import Humps, Numbers
+    from htppower.tools.review.advice.numbers import Numbers
     from htppower.tools.review.advice.rules import AdviceRule
 
 # With at least this many times, two groups are sure.
@@ -78,16 +78,20 @@ def humps(numbers: Numbers, fired: Collection[AdviceRule]) -> Advice | Nothing:
         return Nothing(HUMPS, f"{count} times {spread}: one group")
     said = f"{count} times lie in two groups, around {time(found.fast)} and {time(found.slow)}"
     slow = [place for place, each in enumerate(times) if each > found.split]
-    if _more_work(numbers, times, found):
+    medians = _medians(numbers, times, found.split)
+    rises = {event: slower - faster for event, (faster, slower) in medians.items()}
+    fewer, more = medians.get(Event.CYCLES, (0.0, 0.0))
+    # Another clock, or waiting, does not change the number of cycles.
+    if more > fewer * math.sqrt(found.slow / found.fast):
         return Nothing(HUMPS, f"{said}; the slow ones take more cycles, too, so they do other work")
-    where = _where(numbers, times, found)
-    by = next((rule for rule in _EXPLAINED_BY.get(where or (Event.QNN, Event.QNN), ()) if rule in fired), None)
-    if by is None and POWER_UP in fired and _of_power(numbers, times, found):
-        by = POWER_UP
-    if by is None and CONTENTION in fired and _of_yields(numbers, times, found):
-        by = CONTENTION
-    if by is None and COLD_START in fired and set(slow) <= set(numbers.measurement.starts):
-        by = COLD_START
+    where = _where(rises)
+    explains = {
+        POWER_UP: rises.get(Event.POWER_ON, 0.0) > _MOSTLY * (found.slow - found.fast),
+        CONTENTION: rises.get(Event.YIELDS, 0.0) > 0,
+        COLD_START: set(slow) <= set(numbers.measurement.starts),
+    }
+    rules = (*_EXPLAINED_BY.get(where or (Event.QNN, Event.QNN), ()), *(rule for rule in explains if explains[rule]))
+    by = next((rule for rule in rules if rule in fired), None)
     if by is not None:
         return Nothing(HUMPS, f"{said}; {by.id} explains them")
     evidence = [f"{sentence(said)}; {percent(found.slow_share)} are slow."]
@@ -99,46 +103,24 @@ def humps(numbers: Numbers, fired: Collection[AdviceRule]) -> Advice | Nothing:
     return Advice(HUMPS, confidence, tuple(evidence), do, min(1.0, gain_us / mean(times)), gain_us)
 
 
-def _medians(numbers: Numbers, event: Event, times: Sequence[float], found: Humps) -> tuple[float, float] | None:
-    """Return the median of an event in the fast and the slow group; None unless each time has a number of it."""
-    column = numbers.columns.get(event, ())
-    if len(column) != len(times):
-        return None
-    fast = median(each for each, whole in zip(column, times, strict=True) if whole <= found.split)
-    slow = median(each for each, whole in zip(column, times, strict=True) if whole > found.split)
-    return None if math.isnan(fast) or math.isnan(slow) else (fast, slow)
+def _medians(numbers: Numbers, times: Sequence[float], split: float) -> dict[Event, tuple[float, float]]:
+    """Return the median of each event in the fast and the slow group; without the events that a group lacks."""
+    found = {}
+    for event, column in numbers.columns.items():
+        if len(column) == len(times):
+            fast = median(each for each, whole in zip(column, times, strict=True) if whole <= split)
+            slow = median(each for each, whole in zip(column, times, strict=True) if whole > split)
+            if not math.isnan(fast) and not math.isnan(slow):
+                found[event] = (fast, slow)
+    return found
 
 
-def _more_work(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
-    """Return whether the slow group takes more cycles.
-
-    Another clock, or waiting, does not change their number.
-    """
-    cycles = _medians(numbers, Event.CYCLES, times, found)
-    return cycles is not None and cycles[1] > cycles[0] * math.sqrt(found.slow / found.fast)
-
-
-def _of_power(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
-    power = _medians(numbers, Event.POWER_ON, times, found)
-    return power is not None and power[1] - power[0] > _MOSTLY * (found.slow - found.fast)
-
-
-def _of_yields(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
-    yields = _medians(numbers, Event.YIELDS, times, found)
-    return yields is not None and yields[1] > yields[0]
-
-
-def _where(numbers: Numbers, times: Sequence[float], found: Humps) -> tuple[Event, Event] | None:
+def _where(rises: Mapping[Event, float]) -> tuple[Event, Event] | None:
     """Return the two levels between which most of the difference lies. The lowest level twice is the work itself."""
-    levels = [event for event in LEVELS if _medians(numbers, event, times, found) is not None]
-    if not levels:
-        return None
-    differences = {}
-    for outer, inner in itertools.zip_longest(levels, levels[1:]):
-        fast, slow = _medians(numbers, outer, times, found) or (0.0, 0.0)
-        below = (0.0, 0.0) if inner is None else _medians(numbers, inner, times, found) or (0.0, 0.0)
-        differences[outer, inner or outer] = (slow - below[1]) - (fast - below[0])
-    return max(differences, key=lambda pair: differences[pair])
+    levels = [event for event in LEVELS if event in rises]
+    differences = {(outer, inner): rises[outer] - rises[inner] for outer, inner in itertools.pairwise(levels)}
+    differences |= {(lowest, lowest): rises[lowest] for lowest in levels[-1:]}
+    return max(differences, key=lambda pair: differences[pair], default=None)
 
 
 def _in_words(numbers: Numbers, slow: Sequence[int], where: tuple[Event, Event] | None) -> list[str]:
