@@ -49,7 +49,18 @@ _RELAX_FIELDS: dict[KeyPath, str] = {
 
 
 def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
-    """Return what differs between two profiles, in the order of a file."""
+    """Return what differs between two profiles, or parts of extension files, in the order of a file."""
+    if not any(isinstance(each.file, ExtensionSource) for each in (old, new)):
+        return _changes(old, new)
+    # The parts of an extension file, and their power states, have no names.
+    unnamed = ("profile", "name", "summary", *(field_name(at) for at in STATES))
+    found = [change for change in _changes(old, new) if change.field not in unnamed]
+    for state in dict.fromkeys(state for each in (old, new) for state in _phases(each)):
+        found += _vote_changes(new.value.name, state, *(_in_phase(each, state) for each in (old, new)))
+    return tuple(found)
+
+
+def _changes(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
     name = new.value.name
     voted = [Side(each.value.votes, each.file) for each in (old, new)]
     found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
@@ -63,16 +74,6 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
             lowered[at] = list(_state_changes(name, when, sides, states))
     found += relax_changes(old, new, lowered)
     return (*found, *(change for changes in lowered.values() for change in changes))
-
-
-def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
-    """Return what differs if one of the two is from an extension file, whose parts and power states have no names."""
-    unnamed = ("profile", "name", "summary", *(field_name(at) for at in STATES))
-    found = [change for change in changes_of_profile(old, new) if change.field not in unnamed]
-    states = dict.fromkeys(state for each in (old, new) for state in _phases(each))
-    for state in states:
-        found += _vote_changes(new.value.name, state, *(_in_phase(each, state) for each in (old, new)))
-    return tuple(found)
 
 
 def _phases(part: Examined[Profile]) -> Mapping[str, tuple[VoteSet, ExtensionSource]]:

@@ -10,12 +10,12 @@ import attrs
 from htppower.profiles.loading import Known, examine_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.tools.review.diff.change import ExtensionSource
-from htppower.tools.review.diff.changes import changes_of_part, changes_of_profile, changes_of_state
+from htppower.tools.review.diff.changes import changes_of_profile, changes_of_state
 from htppower.tools.review.diff.effects import Effect
 from htppower.tools.review.diff.pairs import Rename, file_pairs, pairs_of, part_pairs, renames, with_new_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
     from htppower.errors import Place
@@ -48,6 +48,33 @@ class Pair(Generic[_Side]):
 
 
 @attrs.frozen(repr=False, eq=False)
+class Addition:
+    """A profile that is on the new side only.
+
+    Attributes:
+        name: its name.
+        extends: whether it extends the profile that it is compared with.
+        changes: how it differs from that profile.
+        old: that profile.
+        new: the new profile.
+    """
+
+    name: str
+    extends: bool
+    changes: tuple[Change, ...]
+    old: Profile
+    new: Profile
+
+    @property
+    def says(self) -> str:
+        """A sentence about the changes, as the heading of a list."""
+        if self.extends:
+            return f"{self.name} is new and extends {self.old.name}{'' if self.changes else ', without a change'}"
+        of_nearest = f"{'is nearest to' if self.changes else 'votes like'} {self.old.name}"
+        return f"{self.name} is new, extends no profile and {of_nearest}"
+
+
+@attrs.frozen(repr=False, eq=False)
 class Comparison:
     """The result of a comparison.
 
@@ -58,7 +85,6 @@ class Comparison:
         changes: every field that differs, sorted by effect, the largest effect first; without new profiles.
         additions: the new profiles, and how each differs from the profile that it extends.
         changed: the profiles with changes.
-        adds_votes: whether an added profile votes.
     """
 
     old: str
@@ -69,13 +95,17 @@ class Comparison:
     changes: tuple[Change, ...]
     additions: tuple[Addition, ...]
     changed: tuple[Pair[Profile], ...]
-    adds_votes: bool
 
     @property
     def pairs(self) -> tuple[Pair[Profile], ...]:
         """The profiles whose dry runs are compared."""
-        new = (Pair(each.name, each.old, each.new, each.beside) for each in self.additions)
+        new = (Pair(each.name, each.old, each.new, each.old.name) for each in self.additions)
         return (*self.changed, *new)
+
+    @property
+    def adds_votes(self) -> bool:
+        """Whether an added profile votes."""
+        return any(each.new.votes for each in self.additions)
 
     @property
     def same(self) -> bool:
@@ -120,8 +150,7 @@ def compare(
     changed = []
     for done, (name, one, other) in enumerate(pairs):
         progress(done, len(pairs))
-        of_extension = isinstance(one.file, ExtensionSource) or isinstance(other.file, ExtensionSource)
-        found = (changes_of_part if of_extension else changes_of_profile)(one, other)
+        found = changes_of_profile(one, other)
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one.value, old[1]), _of_tree(other.value, new[1]))] if found else []
     for file, called in file_pairs(before, after, alone=files):
@@ -133,26 +162,17 @@ def compare(
         changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
     order = list(Effect)
     paired = {id(each) for _, *both in (*pairs, *states) for each in both}
+    alone = [(name, each) for name, each in sorted(after.all_profiles.items()) if id(each) not in paired]
+    known = Known()
     return Comparison(
         *names,
         added=_alone(after, before, paired, new[1]),
         removed=_alone(before, after, paired, old[1]),
         renamed=tuple(attrs.evolve(each, path=new[1].shown(each.path)) for each in moved),
         changes=tuple(sorted(_with_places(changes, old[1], new[1]), key=lambda change: order.index(change.effect))),
-        additions=tuple(_additions(after, paired, new[1])),
+        additions=tuple(_addition(name, each, new[1], known) for name, each in alone),
         changed=tuple(changed),
-        adds_votes=any(each.value.votes for each in after.all_profiles.values() if id(each) not in paired),
     )
-
-
-def _additions(side: Side, paired: set[int], tree: Tree) -> Iterator[Addition]:
-    """Yield the new profiles of a side, those of extension files included."""
-    known = Known()
-    for name, each in sorted(side.all_profiles.items()):
-        if id(each) not in paired:
-            new = addition(name, each, tree, known)
-            sides = _of_tree(new.old, tree), _of_tree(new.new, tree)
-            yield attrs.evolve(new, changes=_with_places(new.changes, tree, tree), old=sides[0], new=sides[1])
 
 
 def _with_places(changes: Iterable[Change], old: Tree, new: Tree) -> tuple[Change, ...]:
@@ -189,36 +209,7 @@ def _shown(place: Place, tree: Tree) -> Place:
     return place._replace(path=tree.shown(place.path))
 
 
-@attrs.frozen(repr=False, eq=False)
-class Addition:
-    """A profile that is on the new side only.
-
-    Attributes:
-        name: its name.
-        beside: the name of the profile that it is compared with.
-        extends: whether it extends that profile.
-        changes: how it differs from that profile.
-        old: that profile.
-        new: the new profile.
-    """
-
-    name: str
-    beside: str
-    extends: bool
-    changes: tuple[Change, ...]
-    old: Profile
-    new: Profile
-
-    @property
-    def says(self) -> str:
-        """A sentence about the changes, as the heading of a list."""
-        if self.extends:
-            return f"{self.name} is new and extends {self.beside}{'' if self.changes else ', without a change'}"
-        of_nearest = f"{'is nearest to' if self.changes else 'votes like'} {self.beside}"
-        return f"{self.name} is new, extends no profile and {of_nearest}"
-
-
-def addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Addition:
+def _addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Addition:
     """Return the comparison of a new profile with the profile that it extends, or with the nearest one.
 
     Raises:
@@ -226,17 +217,13 @@ def addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Add
     """
     extends = not isinstance(new.file, ExtensionSource) and len(new.file.documents) > 1
     shipped = (tree.lookup.find(each, "profile") for each in SHIPPED_PROFILES)
-    bases = [new.file.documents[1].path] if extends else shipped
     found = []
-    for path in bases:
+    for path in [new.file.documents[1].path] if extends else shipped:
         home = os.path.dirname(path)
         old = examine_profile(path, tree.folders(home, home), known)
-        found.append((_changes(name, old, new), old.value))
-    changes, beside = min(found, key=lambda each: sum(change.effect is not Effect.WORDING for change in each[0]))
-    return Addition(name, beside.name, extends, changes, beside, new.value)
-
-
-def _changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
-    """Return what differs, except the name and the summary, which are always new."""
-    changes = (changes_of_part if isinstance(new.file, ExtensionSource) else changes_of_profile)(old, new)
-    return tuple(attrs.evolve(each, profile=name) for each in changes if each.field not in ("profile", "summary"))
+        # The name and the summary are always new.
+        changes = [each for each in changes_of_profile(old, new) if each.field not in ("profile", "summary")]
+        found.append((changes, old.value))
+    changes, nearest = min(found, key=lambda each: sum(change.effect is not Effect.WORDING for change in each[0]))
+    named = (attrs.evolve(each, profile=name) for each in changes)
+    return Addition(name, extends, _with_places(named, tree, tree), _of_tree(nearest, tree), _of_tree(new.value, tree))

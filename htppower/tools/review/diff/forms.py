@@ -32,7 +32,7 @@ def _change(change: Change) -> dict[str, Any]:
 def _json(comparison: Comparison, runs: Sequence[RunPair] | None, _width: int) -> str:
     """Return the comparison, with the dry runs if there are any. Keys keep their order between versions."""
     beside = {
-        new.name: {"beside": new.beside, "extends": new.extends, "changes": [_change(change) for change in new.changes]}
+        new.name: {"beside": new.old.name, "extends": new.extends, "changes": list(map(_change, new.changes))}
         for new in comparison.additions
     }
     document: dict[str, Any] = {
@@ -40,7 +40,7 @@ def _json(comparison: Comparison, runs: Sequence[RunPair] | None, _width: int) -
         "old": comparison.old,
         "new": comparison.new,
         "same": comparison.same,
-        "changes": [_change(change) for change in comparison.changes],
+        "changes": list(map(_change, comparison.changes)),
         "added": [{"name": name, "path": path, **beside.get(name, {})} for name, path in comparison.added.items()],
         "removed": [{"name": name, "path": path} for name, path in comparison.removed.items()],
         "renamed": [{"old": each.old, "new": each.new, "path": each.path} for each in comparison.renamed],

@@ -50,7 +50,7 @@ def report(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Callable[[st
         advice = advise(read(tmp_path, ort_csv(made([Recipe()] * 9))))
         return lambda form: advice_forms.render(advice, form), advice_forms.FORMS
     if request.param == "diff":
-        comparison = Comparison("main", "now", {}, {}, (), (), (), (), adds_votes=False)
+        comparison = Comparison("main", "now", {}, {}, (), (), (), ())
         return lambda form: diff_forms.render(comparison, form), diff_forms.FORMS
     if request.param == "lint":
         (tmp_path / "mine.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")

@@ -37,7 +37,7 @@ FOUND = Finding(
 
 
 def _compared(*changes: Change) -> Comparison:
-    return Comparison("main & mine", "now", {}, {}, (), changes, (), (), adds_votes=False)
+    return Comparison("main & mine", "now", {}, {}, (), changes, (), ())
 
 
 def _change(old: str, new: str) -> Change:
