@@ -71,10 +71,8 @@ class Tree:
 
     def folders(self, home: str, within: str) -> Folders:
         """Return the folders to look up names in the files of ``home``. ``within`` is the compared folder."""
-        folders = attrs.evolve(folders_of(home, self.named, self.shipped), within=(within,))
-        if self.root is None or self.top is None:
-            return folders
-        return attrs.evolve(folders, moved=(self.top, self.root))
+        moved = None if self.root is None or self.top is None else (self.top, self.root)
+        return attrs.evolve(folders_of(home, self.named, self.shipped), within=(within,), moved=moved)
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:

@@ -74,13 +74,8 @@ def read(source: Source) -> list[Measurement]:
 class _Meaning(NamedTuple):
     """The meaning of a row, apart from its number and its timestamp.
 
-    Attributes:
-        event: the event of the number; None for a row of something else.
-        factor: converts the number to the unit of its kind.
-        unit: the unit in the file.
-        graph: the name of the graph, if the row has it.
-        op: the name of the op, if the row is an op's.
-        ends_session: whether another session begins.
+    The row has the number of an event, in this unit of the file, or is an op's, or ends a session, or means nothing.
+    ``factor`` converts the number to the unit of its kind.
     """
 
     event: Event | None = None

@@ -123,10 +123,8 @@ def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...]) -> list[Measur
     graphs = {name: kinds for name, kinds in reader.summaries.items() if name} or reader.summaries
     found = []
     for name, kinds in graphs.items():
+        values = {kind: {event: number for event, (number, _) in each.items()} for kind, each in kinds.items()}
         middle = next((kinds[kind] for kind in _SUMMARIES if kind in kinds), {})
-        limits = {
-            kind: {event: number for event, (number, _) in kinds.get(kind, {}).items()} for kind in _SUMMARIES[1:]
-        }
         found.append(
             Measurement(
                 path,
@@ -135,8 +133,8 @@ def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...]) -> list[Measur
                 {event: unit for event, (_, unit) in middle.items()},
                 name,
                 averaged=True,
-                least=limits["Min"],
-                most=limits["Max"],
+                least=values.get("Min", {}),
+                most=values.get("Max", {}),
                 notes=(_AVERAGES, *notes),
             )
         )
