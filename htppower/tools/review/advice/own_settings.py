@@ -61,11 +61,6 @@ def polling_us(profile: Profile | None) -> int | None:
     return profile.votes.rpc_polling_time_us or 0
 
 
-def polls_adaptively(profile: Profile | None) -> bool:
-    """Return whether the profile is known to poll adaptively."""
-    return profile is not None and bool(profile.votes.adaptive_polling_time_us)
-
-
 def sustain_us(profile: Profile | None) -> float | None:
     """Return for how long votes stay up after an inference; None if the profile is not known, or sends no votes.
 

@@ -115,9 +115,8 @@ def _lines(rows: Sequence[_Row], word: str, colour: str | None, width: int) -> l
         else:
             first, *others = flowed((word, place), width, _BENEATH, _BENEATH * 2, "   ")
             lines += [*flowed(row, width, "", _BENEATH), first.replace(word, marked, 1), *others]
-        lines += (
-            flowed([f"{name}," for name in names[:-1]] + [*names[-1:]], width, _BENEATH, _BENEATH, " ") if names else []
-        )
+        if names:
+            lines += flowed([*(f"{name}," for name in names[:-1]), names[-1]], width, _BENEATH, _BENEATH, " ")
     return lines
 
 

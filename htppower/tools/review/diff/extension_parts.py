@@ -106,9 +106,8 @@ def parts_of(file: ExtensionFile) -> Iterator[Part]:
             continue
         examined = _examined(file, first, graph, graph_performance(file, first, graph))
         named = graph.get("graph_names")
-        for name in [str(each.value) for each in (() if named is None else named.items)] or [
-            f"{number} without a name"
-        ]:
+        names = [] if named is None else [str(each.value) for each in named.items]
+        for name in names or [f"{number} without a name"]:
             yield Part(_numbered(f"graph {name}", seen), examined)
 
 

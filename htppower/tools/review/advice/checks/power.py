@@ -17,7 +17,6 @@ from htppower.tools.review.advice.rules import COLD_START, POWER_UP, Advice, Con
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.tools.review.advice.measurement import Measurement
 
 # The share of inferences with a power-up: from half of them on it is the rule, from a tenth on it is not an accident.
 _MOSTLY = 0.5
@@ -101,7 +100,8 @@ def _of_averages(numbers: Numbers) -> Advice | Nothing:
         said += f", {time(least_us)} at least"
     if least_us is None or not powered_up(least_us, numbers.whole_us):
         more_us = average_us - (least_us or 0.0)
-        return (_sometimes if _has_limits(measured) else _without_limits)(numbers, said, more_us)
+        has_limits = least_us is not None and Event.POWER_ON in measured.most
+        return (_sometimes if has_limits else _without_limits)(numbers, said, more_us)
     if _is_of_one(numbers):
         return Nothing(POWER_UP, f"{said}; the file seems to hold one inference")
     return _advice(numbers, least_us, [f"{sentence(said)}: every inference has a power-up."], None)
@@ -115,11 +115,6 @@ def _sometimes(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
         return Nothing(POWER_UP, said)
     said = f"{sentence(said)} and {time(most_us)} at most: many inferences have a power-up."
     return _advice(numbers, more_us, [said], None, Confidence.LOW)
-
-
-def _has_limits(measured: Measurement) -> bool:
-    """Return whether the file has the smallest and the largest time of power-up, next to the average."""
-    return Event.POWER_ON in measured.least and Event.POWER_ON in measured.most
 
 
 def _without_limits(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
@@ -212,7 +207,7 @@ def cold_start(numbers: Numbers) -> Advice | Nothing:
 def _average_moved(numbers: Numbers) -> Advice | Nothing:
     measured = numbers.measurement
     average_us = measured.columns[Event.POWER_ON][0]
-    if not _has_limits(measured):
+    if Event.POWER_ON not in measured.least or Event.POWER_ON not in measured.most:
         said = f"power on takes {time(average_us)} on average"
         often = isinstance(_of_averages(numbers), Advice)
         doubt = "" if often or not powered_up(average_us, numbers.whole_us) else f"; {_NOT_TOLD}"

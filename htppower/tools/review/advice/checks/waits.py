@@ -13,7 +13,6 @@ from htppower.tools.review.advice.own_settings import (
     lacks,
     polled_adaptively,
     polling_us,
-    polls_adaptively,
     recorded_runtime,
 )
 from htppower.tools.review.advice.rules import (
@@ -163,7 +162,7 @@ def _too_short(numbers: Numbers) -> Advice | Nothing:
     limit_us = polls_us or LONGEST_POLLING_US
     if polls_us == 0:
         return Nothing(POLLING, f"the RPC takes {time(rpc_us)}; the profile does not poll")
-    if polls_adaptively(profile):
+    if profile is not None and profile.votes.adaptive_polling_time_us:
         return Nothing(POLLING, f"the RPC takes {time(rpc_us)}; the profile polls adaptively")
     if rpc_us <= limit_us:
         return Nothing(POLLING, f"the RPC takes {time(rpc_us)}, polling lasts {limit_us} us")
