@@ -12,8 +12,7 @@ from figures import Figure
 from support.growth import growth
 
 from htppower.tools.readers.limits import INFERENCES, Room
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import Measurement
+from htppower.tools.review.advice.measurement import Event, Measurement
 from htppower.tools.review.advice.rows import Collector, Row
 from htppower.tools.review.advice.run import advise
 from htppower.tools.review.diff.export import Listing, export

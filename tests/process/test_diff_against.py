@@ -116,7 +116,7 @@ def test_the_shipped_folder_of_a_revision_is_that_revisions(
     repository("commit", "-q", "-m", "shipped")
     for module in (
         "profiles.discovery",
-        "tools.review.name_lookup",
+        "tools.review.file_selection",
         "tools.review.diff.sides",
         "tools.review.diff.revision",
     ):

@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event, Kind
+from htppower.tools.review.advice.measurement import Event, Kind
 from htppower.tools.review.advice.readers.recognise import read_measurements
 
 if TYPE_CHECKING:

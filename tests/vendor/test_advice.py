@@ -13,7 +13,7 @@ from support.shared_folders import once
 from support.voter import MODEL, PROCESSES, TOKENIZER, libraries, make_model
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
 

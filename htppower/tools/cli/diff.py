@@ -25,8 +25,8 @@ from htppower.tools.review.diff.sides import Side, Tree, here, read_side
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.tools.review.diff.compare import RunPair
     from htppower.tools.review.diff.revision import Revision
-    from htppower.tools.review.diff.runs import RunPair
 
 _EFFECTS = {effect.value.replace(" ", "-"): effect for effect in Effect}
 _ADDED, _REMOVED, _RENAMED = "added", "removed", "renamed"

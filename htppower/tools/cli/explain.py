@@ -21,8 +21,8 @@ from htppower.tools.report.styled import styled
 from htppower.tools.report.words import duration
 from htppower.tools.review.explain.explained import NoSuchField, choose, explained_by_name, with_rules_of_options
 from htppower.tools.review.explain.subjects import alike, subjects_of
+from htppower.tools.review.file_selection import find_either
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.name_lookup import find_either
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

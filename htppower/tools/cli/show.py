@@ -32,7 +32,7 @@ def command(profile: str, sdk: str | None, folders: tuple[str, ...]) -> None:
     from htppower.profiles.loading import examine_power_state, load_profile  # noqa: PLC0415 - not needed for completion
     from htppower.profiles.yaml_text import state_text  # noqa: PLC0415
     from htppower.tools.review.file_kinds import Kind  # noqa: PLC0415
-    from htppower.tools.review.name_lookup import find_either  # noqa: PLC0415
+    from htppower.tools.review.file_selection import find_either  # noqa: PLC0415
 
     where = Folders.of(folders)
     path, kind = find_either(of_sdk(profile, sdk), where)

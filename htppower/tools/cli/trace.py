@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The same as in tuning/traces/read.py, which needs numpy.
 KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = ("s", "ms", "us", "ns")
-# The same as in tools/review/traces/forms.py, which needs numpy.
+# The same as in tools/review/tuning/trace_forms.py, which needs numpy.
 _FORMS = ("text", "json", "html", "svg")
 _OPTIONS = (
     option(
@@ -98,7 +98,7 @@ def command(
     Exit code 0: the file was read; 2: it can't be read.
     """
     with needs_extra("tune"):
-        from htppower.tools.review.traces.forms import render  # noqa: PLC0415 - as above
+        from htppower.tools.review.tuning.trace_forms import render  # noqa: PLC0415 - as above
         from htppower.tools.tuning.traces.describe import describe  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
 

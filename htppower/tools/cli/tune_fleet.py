@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from htppower.tools.review.fleet_report import FleetReport
+    from htppower.tools.review.tuning.fleet_report import FleetReport
     from htppower.tools.tuning.fleet.reading import Reader
     from htppower.tools.tuning.fleet.settle import Aim
     from htppower.tools.tuning.limits import Limit
@@ -203,7 +203,7 @@ def tune_fleet(
     """
     read = _reader(jobs, file_timeout_us, scheduler, (tls_ca, tls_cert, tls_key))
     name = None if profile is None else _name(profile)
-    from htppower.tools.review.fleet_report import FleetReport  # noqa: PLC0415
+    from htppower.tools.review.tuning.fleet_report import FleetReport  # noqa: PLC0415
     from htppower.tools.tuning.fleet.files import trace_files  # noqa: PLC0415
     from htppower.tools.tuning.fleet.fleet import read_fleet  # noqa: PLC0415
     from htppower.tools.tuning.fleet.records import Question  # noqa: PLC0415

@@ -84,11 +84,8 @@ def kind_of(path: str, given: bytes | None = None) -> Kind:
 
 def extension_kind(path: str, given: bytes | None = None) -> Kind:
     """Return whether a JSON file is an extension file, by the keys at its top; a broken file, by a key at any place."""
-    try:
-        data = read_regular_file(path, noted=False) if given is None else given
-    except (OSError, ValueError):
-        return Kind.OTHER
-    if len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
+    data = _content(path, given)
+    if data is None or len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
         return Kind.OTHER
     import json  # noqa: PLC0415 - only for such a file
 
@@ -104,11 +101,16 @@ def extension_kind(path: str, given: bytes | None = None) -> Kind:
 
 def begins_as_json(path: str, given: bytes | None = None) -> bool:
     """Return whether a file, or the content ``given`` instead of it, begins like an object of JSON."""
+    head = _content(path, given, _HEAD_BYTES)
+    return head is not None and head[:_HEAD_BYTES].removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
+def _content(path: str, given: bytes | None, most_bytes: int = LARGEST_FILE_BYTES) -> bytes | None:
+    """Return the begin of a file, or the content ``given`` instead of it; None if the file can't be read."""
     try:
-        head = read_regular_file(path, _HEAD_BYTES) if given is None else given[:_HEAD_BYTES]
+        return read_regular_file(path, most_bytes, noted=False) if given is None else given
     except (OSError, ValueError):
-        return False
-    return head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+        return None
 
 
 def is_extension_in_folder(path: str) -> bool:
@@ -117,11 +119,8 @@ def is_extension_in_folder(path: str) -> bool:
         return False
     if extension_kind(path) is not Kind.EXTENSION:
         return False
-    try:
-        data = read_regular_file(path, noted=False)
-        return data.count(b'":') == 1 or re.search(_HTP_KEY, data, re.IGNORECASE) is not None
-    except (OSError, ValueError):
-        return True
+    data = _content(path, None)
+    return data is None or data.count(b'":') == 1 or re.search(_HTP_KEY, data, re.IGNORECASE) is not None
 
 
 def named_kind(path: str, given: bytes | None = None) -> Kind:
@@ -134,9 +133,11 @@ def named_kind(path: str, given: bytes | None = None) -> Kind:
     if is_json and extension_kind(path, given) is Kind.EXTENSION:
         return Kind.EXTENSION
     kind = kind_of(path, given)
-    if not is_json or path.endswith(SUFFIXES) or (kind in (Kind.PROFILE, Kind.STATE) and _has_a_key(path, given)):
+    if not is_json or path.endswith(SUFFIXES):
         return kind
-    return Kind.EXTENSION
+    # The file may be broken, so its keys may be at any place.
+    is_own = kind in (Kind.PROFILE, Kind.STATE) and re.search(_OWN_KEY, _content(path, given) or b"")
+    return kind if is_own else Kind.EXTENSION
 
 
 def named_first(path: str, given: bytes | None = None) -> str:
@@ -144,19 +145,8 @@ def named_first(path: str, given: bytes | None = None) -> str:
 
     Only comments may be above it. Any other file must be parsed to find the name.
     """
-    try:
-        found = re.match(_NAME, read_regular_file(path, noted=False) if given is None else given)
-    except (OSError, ValueError):
-        return ""
+    found = re.match(_NAME, _content(path, given) or b"")
     return found["name"].decode() if found else ""
-
-
-def _has_a_key(path: str, given: bytes | None = None) -> bool:
-    """Return whether a file, which may be broken, has a key of a profile or power state at any place."""
-    try:
-        return re.search(_OWN_KEY, read_regular_file(path, noted=False) if given is None else given) is not None
-    except (OSError, ValueError):
-        return False
 
 
 def folder_name(path: str) -> str:
@@ -170,11 +160,10 @@ def _keys(path: str, given: bytes | None, of_tests: int) -> set[str]:
     Keys of a profile at the beginning of a line count. The file is parsed if it has none, or if it has a key of a test,
     since a test is left out. Parsing stops after ``of_tests`` keys of a test.
     """
-    try:
-        data = (read_regular_file(path, noted=False) if given is None else given)[:LARGEST_FILE_BYTES]
-        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
-    except (OSError, ValueError):
+    data = _content(path, given)
+    if data is None:
         return set(KEYS)
+    text = data[:LARGEST_FILE_BYTES].removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     keys = {match["key"] for match in re.finditer(_KEY, text, re.MULTILINE)} & _KNOWN_KEYS
     if keys - _OF_DEVICES and not keys & _OF_TESTS:
         return keys

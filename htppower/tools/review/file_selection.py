@@ -1,4 +1,4 @@
-"""Selects the files for a command: finds them in folders and subfolders, and leaves out files that are not reviewed."""
+"""Selects the files for a command: in folders and subfolders, without files that are not reviewed, or by a name."""
 
 import contextlib
 import functools
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import SUFFIXES, holds_all
-from htppower.profiles.names import RECORDS, SHIPPED_PROFILES
+from htppower.profiles.discovery import SUFFIXES, Folders, holds_all, shipped_folder
+from htppower.profiles.names import RECORDS, SHIPPED_PROFILES, above_records
 from htppower.profiles.paths import folder_of, joined, relative_path
 from htppower.profiles.regular_file import NotRegular, leads_out
 from htppower.tools.review.file_kinds import Kind, folder_name, is_extension_in_folder, kind_of, named_kind
@@ -80,10 +80,11 @@ def find_sources(
                 folders[path] = set(files)
                 below.update(files)
             else:
-                _require_regular(path)
+                if not stat.S_ISREG(os.stat(path).st_mode):
+                    raise NotRegular("not a regular file")
                 named[os.path.realpath(path)] = path
         except (OSError, ValueError) as error:
-            said = "no such file or folder" if isinstance(error, FileNotFoundError) else _reason(error)
+            said = "no such file or folder" if isinstance(error, FileNotFoundError) else reason_of(error)
             problems.append(Finding.of_file(path, "FILE-1", f"can't be read: {said}", "check the path"))
     if problems:
         raise ProfileError(problems)
@@ -121,11 +122,6 @@ def _kind(file: str, *, named: bool, extensions: bool, devices: bool) -> Kind:
     if kind is None:
         kind = Kind.EXTENSION if extensions and is_extension_in_folder(file) else kind_of(file)
     return Kind.OTHER if kind is Kind.DEVICE and not devices else kind
-
-
-def _require_regular(path: str) -> None:
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise NotRegular("not a regular file")
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
@@ -177,9 +173,7 @@ def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
 
 def _are_shipped_records(folder: str) -> bool:
     """Return whether a folder holds the records next to the shipped profiles, or is a copy of that folder."""
-    if os.path.basename(folder) != RECORDS:
-        return False
-    return holds_all(folder_of(folder), SHIPPED_PROFILES)
+    return os.path.basename(folder) == RECORDS and holds_all(folder_of(folder), SHIPPED_PROFILES)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -190,5 +184,42 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _reason(error: OSError | ValueError) -> str:
+def reason_of(error: Exception) -> str:
+    """Return why a file can't be read."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def find_either(name: str, folders: Folders) -> tuple[str, Kind]:
+    """Return the file of a profile, or of a power state if no profile has the name, by name or path.
+
+    Raises:
+        ProfileError: neither exists.
+    """
+    try:
+        path = folders.find(name, "profile")
+    except ProfileError as error:
+        if error.rule != "NAME-1":
+            raise
+        try:
+            return folders.find(name, "state"), Kind.STATE
+        except ProfileError:
+            raise error from None
+    return path, Kind.STATE if kind_of(path) is Kind.STATE else Kind.PROFILE
+
+
+def folders_of(home: str, named: Iterable[str] = (), shipped: str | None = None) -> Folders:
+    """Return the folders to look up names in the files of a folder; ``shipped`` replaces the shipped folder.
+
+    The shipped folder is first, as when a profile is used, then the folder itself, then the named ones. A folder with a
+    profile for every shipped name is a copy of the shipped folder, and replaces it. Records of a runtime's votes use
+    the folder above theirs.
+    """
+    above = above_records(home)
+    if above is not None:
+        return folders_of(above, (home, *named), shipped)
+    shipped = shipped_folder() if shipped is None else shipped
+    if holds_all(home, SHIPPED_PROFILES):
+        # The user may write the path of the shipped folder in another way. Its files are still read once.
+        is_shipped = os.path.realpath(home) == os.path.realpath(shipped)
+        return Folders((home, *named) if is_shipped else (home, *named, shipped))
+    return Folders((shipped, home, *named))

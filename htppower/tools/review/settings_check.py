@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import operator
 import os
 import re
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from htppower.tools.extensions.extension_file import FileKind, read_extension_fi
 from htppower.tools.extensions.inner_files import beside_dialog, is_within
 from htppower.tools.extensions.performance import votes_of_genie
 from htppower.tools.review.extension_lint.run import lint_extension_file
-from htppower.tools.review.file_selection import leads_elsewhere
+from htppower.tools.review.file_selection import leads_elsewhere, reason_of
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.run import LintReport
 from htppower.tools.review.lint.suppressions import LINE_BREAK, Found, Lines, apply
@@ -63,7 +64,7 @@ def check(paths: Iterable[str]) -> Checked:
         try:
             data = read_regular_file(joined(path))
         except (NotRegular, OSError, ValueError) as error:
-            reason = f"is {error}" if isinstance(error, NotRegular) else f"can't be read: {_reason(error)}"
+            reason = f"is {error}" if isinstance(error, NotRegular) else f"can't be read: {reason_of(error)}"
             findings.append(Finding.of_file(path, "FILE-1", reason, "name a file"))
             forms[path] = "unread"
             continue
@@ -78,7 +79,8 @@ def check(paths: Iterable[str]) -> Checked:
         # A link that leads out of its folder may lead to a secret, so no line is shown.
         text = () if leads_elsewhere(path) else tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
         lines[path] = Lines(path, text, ())
-    report = LintReport(tuple(forms), tuple(sorted(map(_weighed, findings), key=_order)), lines=lines)
+    in_order = sorted(map(_weighed, findings), key=operator.attrgetter("path", "line", "column", "rule"))
+    report = LintReport(tuple(forms), tuple(in_order), lines=lines)
     return Checked(report, forms, tuple(notes))
 
 
@@ -252,11 +254,3 @@ def _weighed(finding: Finding) -> Finding:
     """Return a finding with the severity of its rule; at the first line if it is about the whole file."""
     place = Place(finding.path, finding.line or 1, finding.column or 1)
     return attrs.evolve(finding, place=place, severity=CATALOGUE[finding.rule].severity)
-
-
-def _order(finding: Finding) -> tuple[str, int, int, str]:
-    return finding.path, finding.line, finding.column, finding.rule
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

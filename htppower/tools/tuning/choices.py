@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.profiles.sustain import Adaptive
+from htppower.profiles.sustain import Adaptive, share_text
+from htppower.tools.report.words import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ class Choice:
 
     def __str__(self) -> str:
         """Return it in words."""
-        return f"{self.variant}, sustain {spelt(self.sustain)}"
+        return f"{self.variant}, sustain {sustain_text(self.sustain)}"
 
     def keeps_to(self, limits: Sequence[Limit]) -> bool:
         """Return whether the choice keeps to all the limits."""
@@ -65,13 +66,13 @@ class Choice:
         return self.energy_j + price_w * self.latency.mean * inferences / _US
 
 
-def spelt(sustain: Sustain) -> str:
+def sustain_text(sustain: Sustain) -> str:
     """Return a sustain time in words."""
     if not isinstance(sustain, Adaptive):
-        return f"{sustain / 1_000:.10g} ms"
+        return duration(sustain) if sustain else "0"
     if sustain.break_even_us is not None:
-        return f"adaptive, break-even {spelt(sustain.break_even_us)}"
-    return f"adaptive, cold starts {(sustain.cold_starts_ppm or 0) / 10_000:g} %"
+        return f"adaptive, B {duration(sustain.break_even_us)}"
+    return f"adaptive, {share_text(sustain.cold_starts_ppm or 0)} cold"
 
 
 @attrs.frozen(eq=False)

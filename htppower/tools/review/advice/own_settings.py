@@ -45,6 +45,11 @@ LOWER: Mapping[str, float] = MappingProxyType(
 _ONNXRUNTIME, _VENDOR, _EXECUTORCH, _AUTO = "onnxruntime", "vendor", "executorch", "litert-auto"
 _LITERT = ("litert", _AUTO)
 _LATENCY_US = 100
+HOLD = "htppower profile NAME -- COMMAND   # holds the votes up while the command runs"
+# The advised sustain time, in lengths of the pause. REV-8 reports a sustain time longer than the last of these.
+_MARGIN = 1.2
+_ROUND_UP_US = 100_000
+_LONGEST_SUSTAIN_US = 10_000_000
 _OF_CORE = "   # of the core, in the extension file"
 _OF_PROVIDER = "   # among the provider options"
 
@@ -54,11 +59,6 @@ def polling_us(profile: Profile | None) -> int | None:
     if profile is None:
         return None
     return profile.votes.rpc_polling_time_us or 0
-
-
-def polls_adaptively(profile: Profile | None) -> bool:
-    """Return whether the profile is known to poll adaptively."""
-    return profile is not None and bool(profile.votes.adaptive_polling_time_us)
 
 
 def sustain_us(profile: Profile | None) -> float | None:
@@ -132,6 +132,14 @@ def kept_up(profile: Profile, pause_us: float) -> tuple[str, ...]:
             return (f"{_mode(runtime, name)}; it keeps its votes up for {VENDOR_SUSTAIN_US} us",)
     keys = '"perf_profile": "custom", and in each of its items "sustainInferencePerfState": true'
     return (f"{keys}{_OF_CORE}",)
+
+
+def outlasting(pause_us: float, what: str) -> tuple[str, ...]:
+    """Return the sustain time of a profile that outlasts a pause; a hold if lint would report the time as too long."""
+    wanted_us = math.ceil(_MARGIN * pause_us / _ROUND_UP_US) * _ROUND_UP_US
+    if wanted_us > _LONGEST_SUSTAIN_US:
+        return (HOLD,)
+    return (f"relax: {{after_inference_us: {wanted_us}}}   # longer than the {what}",)
 
 
 def of_mode(profile: Profile, mode: str) -> str:

@@ -10,17 +10,16 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower.tools.readers.limits import GRAPH_ROOM, MEASURED, Room, TooMuch, raised
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import MISSING
-from htppower.tools.review.advice.statistics import median
+from htppower.tools.review.advice.measurement import MISSING, WHOLES, Event, Measurement
+from htppower.tools.review.advice.numbers import median, present
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 # How many rows the order is learnt from.
 _LEARN_FROM = 1024
@@ -28,6 +27,7 @@ _LEARN_FROM = 1024
 _USUAL = 0.6
 # The first inference of a file may lack up to this many of its first rows.
 _LACKING = 2
+# At most this many series of one graph are compared with each new one.
 _MOST_COMPARED = 100
 # Rows of ops are kept until their inference ends. No graph has more.
 _MOST_PENDING = 500_000
@@ -37,6 +37,8 @@ _ALIKE = 0.5
 # Sessions whose work differs by less may belong to the same graph, and are joined.
 _SAME_WORK = 1.3
 _WORK = (Event.CYCLES, Event.COMPUTE, Event.ACCELERATOR, Event.QNN_ACCELERATOR, Event.QNN, Event.NETRUN)
+# Inferences may overlap a little, because of the way they are logged.
+_OVERLAP = 0.8
 
 
 @attrs.frozen
@@ -110,29 +112,13 @@ class Series:
         return True
 
 
-class _Series(list[Series]):
-    """Series in order, which can be looked up by the name of their graph."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._of: dict[str, list[Series]] = {}
-
-    def append(self, series: Series) -> None:
-        """Append a series."""
-        super().append(series)
-        self._of.setdefault(series.graph, []).append(series)
-
-    def of(self, graph: str) -> Iterator[Series]:
-        """Yield the series of a graph, at most ``_MOST_COMPARED``, since the caller compares each with all others."""
-        return itertools.islice(self._of.get(graph, ()), _MOST_COMPARED)
-
-
 class Collector:
     """Takes rows in the order of a file, and returns the series."""
 
     def __init__(self) -> None:
-        self._series = _Series()
-        self._session = _Series()
+        # The series of the file and of the session, by the names of their graphs.
+        self._series: dict[str, list[Series]] = {}
+        self._session: dict[str, list[Series]] = {}
         self._rows: list[Row] = []
         self._seen: set[Event] = set()
         self._buffer: list[Row] | None = []
@@ -168,19 +154,20 @@ class Collector:
         self._learn()
         self._flush()
         self._buffer, self._ranks = [], {}
-        for series in self._session:
+        for series in itertools.chain.from_iterable(self._session.values()):
             series.fill()
-            like = next((each for each in self._series.of(series.graph) if each.is_like(series)), None)
+            known = self._series.setdefault(series.graph, [])
+            like = next((each for each in known[:_MOST_COMPARED] if each.is_like(series)), None)
             if like is None:
-                self._series.append(series)
+                known.append(series)
             else:
                 like.join(series)
-        self._session = _Series()
+        self._session = {}
 
     def finish(self) -> list[Series]:
         """Return the series. The sessions of one graph are joined."""
         self.end_session()
-        return self._series
+        return list(itertools.chain.from_iterable(self._series.values()))
 
     def _learn(self) -> None:
         """Learn the usual order of events from the buffered rows, and divide these rows into inferences."""
@@ -212,14 +199,14 @@ class Collector:
         self._room.take(len(rows))
         graph = next((row.graph for row in rows if row.graph), "")
         ops = frozenset(row.op for row in rows if row.op) if any(row.event is None for row in rows) else _NO_OPS
-        for series in self._session.of(graph):
+        known = self._session.setdefault(graph, [])
+        for series in known[:_MOST_COMPARED]:
             if not ops or not series.ops or _alike(series.ops, ops):
                 series.add(rows)
                 return
         self._room.take(GRAPH_ROOM + len(ops))
-        series = Series(graph, ops)
-        self._session.append(series)
-        series.add(rows)
+        known.append(Series(graph, ops))
+        known[-1].add(rows)
 
 
 def usual_order(events: Sequence[Event], *, cut: bool = False) -> list[Event]:
@@ -262,10 +249,26 @@ def _alike(ops: frozenset[str], others: frozenset[str]) -> bool:
     return len(ops & others) >= _ALIKE * min(len(ops), len(others))
 
 
-def named(series: list[Series]) -> Iterator[tuple[str, Series]]:
-    """Yield the series with names: if several have no name, they are numbered."""
-    unnamed = sum(not each.graph for each in series)
-    number = 0
+def measurements(source: str, form: str, series: Sequence[Series], **more: Any) -> list[Measurement]:
+    """Return a measurement for each series; ``more`` are the other attributes of each measurement.
+
+    If several graphs have no name, they are numbered.
+    """
+    unnamed = [each for each in series if not each.graph]
+    numbered = {id(each): f"graph {number}" for number, each in enumerate(unnamed, 1)} if len(unnamed) > 1 else {}
+    found = []
     for each in series:
-        number += not each.graph
-        yield each.graph or (f"graph {number}" if unnamed > 1 else ""), each
+        graph, starts = numbered.get(id(each), each.graph), tuple(each.starts)
+        made = Measurement(source, form, each.columns, each.units, graph, starts, begins_us=_begins(each), **more)
+        found.append(made)
+    return found
+
+
+def _begins(series: Series) -> tuple[float, ...]:
+    """Return when the inferences were logged, if the moments are in order and no closer than inferences last."""
+    noted = list(series.noted_us)
+    if len(present(noted)) < len(noted) or len(noted) < 2:  # noqa: PLR2004 - two moments make one gap
+        return ()
+    steps = [later - earlier for earlier, later in itertools.pairwise(noted)]
+    whole = next((median(series.columns[event]) for event in WHOLES if event in series.columns), 0.0)
+    return tuple(noted) if min(steps) > 0 and median(steps) >= _OVERLAP * whole else ()

@@ -1,4 +1,4 @@
-"""The rules of advice, as data: the numbers of each rule, the reason, what to do, and the source.
+"""The rules of advice, as data, and their answers: advice with its evidence, or why there is none.
 
 Unless a rule is marked as documented, it is inferred from the meaning of the events.
 """
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from htppower.tools.review.advice.measurement import Measurement
 
 
 class Basis(str, enum.Enum):
@@ -167,21 +169,93 @@ SLOW_TOKENS = AdviceRule(
     "(GenieX, pull request 1447); prompts at 117 to 149 tokens/s by HMX corner (llama.cpp, pull request 22334)",
 )
 
-ADVICE_RULES: Mapping[str, AdviceRule] = MappingProxyType(
-    {
-        each.id: each
-        for each in (
-            WAKE_UP,
-            POLLING,
-            POWER_UP,
-            COLD_START,
-            CONTENTION,
-            TOO_HIGH,
-            CLOCK,
-            HUMPS,
-            UNEXPLAINED,
-            FIRST_QUERY,
-            SLOW_TOKENS,
-        )
-    }
-)
+_FIRST = (WAKE_UP, POLLING, POWER_UP, COLD_START, CONTENTION, TOO_HIGH)
+_MORE = (CLOCK, HUMPS, UNEXPLAINED, FIRST_QUERY, SLOW_TOKENS)
+ADVICE_RULES: Mapping[str, AdviceRule] = MappingProxyType({each.id: each for each in (*_FIRST, *_MORE)})
+
+
+class Confidence(str, enum.Enum):
+    """How sure a piece of advice is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    __str__ = str.__str__
+
+    @classmethod
+    def least(cls, *found: Confidence) -> Confidence:
+        """Return the least sure of some."""
+        return max(found, key=list(cls).index)
+
+
+class Gain(enum.Enum):
+    """What a piece of advice improves, in the order of the report."""
+
+    EVERY_INFERENCE = "every inference"
+    ONCE = "once"
+    KNOWLEDGE = "knowledge"
+
+
+@attrs.frozen(repr=False, eq=False)
+class Advice:
+    """One piece of advice on one measurement.
+
+    Attributes:
+        rule: the rule behind it.
+        confidence: how sure it is.
+        evidence: the numbers, in sentences.
+        do: what to do: lines of YAML, commands, or words.
+        share: the part of the inferences' time that it is about, from 0 to 1; lower if it saves power and no time.
+        gain_us: by how much an inference could get shorter at most; 0 if it saves no time.
+        gain: what it gains.
+    """
+
+    rule: AdviceRule
+    confidence: Confidence
+    evidence: tuple[str, ...]
+    do: tuple[str, ...]
+    share: float = 0.0
+    gain_us: float = 0.0
+    gain: Gain = Gain.EVERY_INFERENCE
+
+
+@attrs.frozen(repr=False, eq=False)
+class Nothing:
+    """The answer of a rule that has no advice: why, with the numbers."""
+
+    rule: AdviceRule
+    because: str
+
+    @property
+    def lacking(self) -> bool:
+        """Whether the rule was not checked, because rows are missing."""
+        return self.because.startswith("needs ")
+
+
+@attrs.frozen(repr=False, eq=False)
+class Told:
+    """The advice of one rule on all measurements that it is about, the one that gains most first."""
+
+    advice: Advice
+    about: tuple[tuple[Measurement, Advice], ...]
+
+
+@attrs.frozen(repr=False, eq=False)
+class Report:
+    """The report on some files.
+
+    Attributes:
+        measurements: what was measured.
+        told: the advice that is reported, the one that gains most first.
+        looked_at: for each measurement, what the rules without advice have looked at.
+    """
+
+    measurements: Sequence[Measurement]
+    told: Sequence[Told]
+    looked_at: Sequence[tuple[Measurement, Sequence[Nothing]]]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether no file is of a device."""
+        return all(each.simulated for each in self.measurements)

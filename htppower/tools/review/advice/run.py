@@ -4,51 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.advice.advice import Advice, Gain, Nothing, Report, Told
 from htppower.tools.review.advice.checks.clock import clock_follows, too_high
-from htppower.tools.review.advice.checks.contention import contention, unexplained
-from htppower.tools.review.advice.checks.humps import humps
+from htppower.tools.review.advice.checks.groups import first_query, humps, slow_tokens
 from htppower.tools.review.advice.checks.power import cold_start, power_up
-from htppower.tools.review.advice.checks.queries import first_query, slow_tokens
-from htppower.tools.review.advice.checks.remote_calls import polling, wake_up
+from htppower.tools.review.advice.checks.waits import contention, polling, unexplained, wake_up
 from htppower.tools.review.advice.numbers import Numbers
+from htppower.tools.review.advice.rules import Advice, Gain, Nothing, Report, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.advice.rules import AdviceRule
-
-_FIRST: tuple[Callable[[Numbers], Advice | Nothing], ...] = (
-    wake_up,
-    polling,
-    power_up,
-    cold_start,
-    contention,
-    unexplained,
-    first_query,
-    slow_tokens,
-)
 
 
 def advise(measurements: Sequence[Measurement]) -> Report:
     """Return the advice on some measurements; none on those that the simulation on x86-64 made."""
     asked = [Numbers(each) for each in measurements if not each.simulated]
-    answers: list[tuple[Numbers, Advice | Nothing]] = []
-    for numbers in asked:
-        answers += ((numbers, answer) for answer in _of_one(numbers))
-    answers += clock_follows(asked)
-    advice = [(numbers, answer) for numbers, answer in answers if isinstance(answer, Advice)]
+    answers = [(numbers, answer) for numbers in asked for answer in _of_one(numbers)] + clock_follows(asked)
+    advice: list[tuple[Numbers, Advice]] = []
     nothing: dict[Numbers, list[Nothing]] = {numbers: [] for numbers in asked}
     for numbers, answer in answers:
-        if isinstance(answer, Nothing):
+        if isinstance(answer, Advice):
+            advice.append((numbers, answer))
+        else:
             nothing[numbers].append(answer)
     told = tuple((numbers.measurement, found) for numbers, found in nothing.items())
     return Report(tuple(measurements), tuple(_in_order(advice)), told)
 
 
 def _of_one(numbers: Numbers) -> list[Advice | Nothing]:
-    answers = [check(numbers) for check in _FIRST]
+    checks = (wake_up, polling, power_up, cold_start, contention, unexplained, first_query, slow_tokens)
+    answers = [check(numbers) for check in checks]
     fired = [answer for answer in answers if isinstance(answer, Advice)]
     explained = sum(answer.share for answer in fired if answer.gain is Gain.EVERY_INFERENCE)
     rules = {answer.rule for answer in fired}

@@ -1,4 +1,4 @@
-"""A comparison as tables, which the page has, and the Markdown for a comment on a pull request."""
+"""A comparison as tables: Markdown for a comment on a pull request, and a page that also draws the dry runs."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ import functools
 from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import shown_path
+from htppower.tools.report.as_html import as_html
 from htppower.tools.report.as_markdown import as_markdown as blocks_as_markdown
-from htppower.tools.report.blocks import Heading, Lines, Paragraph, Table
-from htppower.tools.review.diff.as_text import cause_text, old_text, side_by_side, summary
+from htppower.tools.report.blocks import Heading, Lines, Pairs, Paragraph, Picture, Table
+from htppower.tools.review.diff.as_text import cause_text, in_words, old_text, summary
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.in_words import in_words
+from htppower.tools.review.diff.runs import lines
+from htppower.tools.review.dry_run.drawn import SIMULATED, about
+from htppower.tools.review.dry_run.drawn import summary as summary_of_run
+from htppower.tools.review.pictures.svg import as_svg
+from htppower.tools.review.pictures.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.tools.report.blocks import Block
     from htppower.tools.review.diff.change import Change
-    from htppower.tools.review.diff.compare import Comparison
-    from htppower.tools.review.diff.runs import RunPair
+    from htppower.tools.review.diff.compare import Comparison, RunPair
 
 HEAD = ("profile", "when", "field", "old", "new", "where")
 
 
 def as_markdown(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the comparison as Markdown, with the dry runs as text."""
-    beside = (Lines(functools.partial(side_by_side, pair)) for pair in runs or ())
+    beside = (Lines(functools.partial(lines, pair)) for pair in runs or ())
     return blocks_as_markdown((Heading("Power profiles", 1), *tables(comparison), *beside))
 
 
@@ -34,7 +38,7 @@ def tables(comparison: Comparison) -> Iterator[Block]:
     yield Paragraph(summary(comparison))
     yield from map(Paragraph, in_words(comparison))
     for effect in Effect:
-        rows = [(", ".join(shared.names), *_cells(shared.change)) for shared in comparison.shared(effect)]
+        rows = [(", ".join(names), *_cells(change)) for change, names in comparison.shared(effect)]
         if rows:
             name = effect.value.capitalize()
             yield Heading(name)
@@ -56,3 +60,22 @@ def tables(comparison: Comparison) -> Iterator[Block]:
 
 def _cells(change: Change) -> tuple[str, ...]:
     return change.when, change.field, old_text(change), change.new, cause_text(change.cause)
+
+
+def as_page(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
+    """Return the page: the changes, and both timelines on one scale for every profile that changed."""
+    title = f"{comparison.old} -> {comparison.new}"
+    unchanged = () if comparison.changes else (Paragraph("No change."),)
+    drawn = (block for number, pair in enumerate(runs or (), start=1) for block in _runs(pair, number))
+    return as_html((Heading(title, 1), *tables(comparison), *unchanged, *drawn), title, SIMULATED)
+
+
+def _runs(pair: RunPair, number: int) -> Iterator[Block]:
+    yield Heading(pair.name)
+    for side, report, other in ((pair.old_is, pair.old, pair.new), ("new", pair.new, pair.old)):
+        picture = as_svg(timeline(report), (timeline(other),), f"{side}-{number}", head=False)
+        yield Heading(f"{side}: {report.profile.name}, {report.profile.summary}", 3)
+        yield Picture(picture, f"{side}: votes of {report.profile.name} over time")
+        yield Pairs(
+            (*about(report), ("raised", f"{report.raised_us} us of {report.end_us} us"), *summary_of_run(report))
+        )

@@ -1,4 +1,7 @@
-"""A comparison as text: a line for each field, by effect. A change that many profiles share is shown once."""
+"""A comparison as text: a line for each field, by effect, and in words if a side records the votes of a runtime.
+
+A change that many profiles share is shown once.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,23 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
+from htppower.profiles.fields import CORNER_KEYS, spell
+from htppower.profiles.profile import is_held
+from htppower.profiles.sustain import Adaptive
 from htppower.tools.report.layout import WIDTH, aligned, flowed, shown_width, wrapped
 from htppower.tools.report.styled import styled
+from htppower.tools.report.words import duration
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.in_words import in_words
+from htppower.tools.review.words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.errors import Place
-    from htppower.tools.review.diff.additions import Addition
-    from htppower.tools.review.diff.causes import Cause
-    from htppower.tools.review.diff.change import Change
-    from htppower.tools.review.diff.compare import Comparison, SharedChange
-    from htppower.tools.review.diff.runs import RunPair
+    from htppower.profiles.profile import Profile
+    from htppower.tools.review.diff.change import Cause, Change
+    from htppower.tools.review.diff.compare import Addition, Comparison, Pair, RunPair
+    from htppower.votes.vote_set import VoteSet
 
 _BENEATH = "    "
 # At most this many names are in the column of a change.
@@ -33,15 +39,12 @@ def as_text(comparison: Comparison, runs: Sequence[RunPair] | None = None, width
     groups += ["\n".join(_addition(each, width)) for each in comparison.additions]
     said = "\n".join(wrapped(summary(comparison), width))
     words = ["\n".join(wrapped(sentence, width, _BENEATH)) for sentence in in_words(comparison)]
-    beside = ["\n".join(side_by_side(pair, width)) for pair in runs or ()]
+    beside = []
+    if runs:
+        from htppower.tools.review.diff.runs import lines  # noqa: PLC0415 - only if there are dry runs
+
+        beside = ["\n".join(lines(pair, width)) for pair in runs]
     return "\n\n".join((*filter(None, groups), *beside, *words, said))
-
-
-def side_by_side(pair: RunPair, width: int) -> Iterator[str]:
-    """Return the lines of the dry runs of a profile. Their module is imported only if there are runs."""
-    from htppower.tools.review.diff.side_by_side import lines  # noqa: PLC0415
-
-    return lines(pair, width)
 
 
 def summary(comparison: Comparison) -> str:
@@ -49,14 +52,7 @@ def summary(comparison: Comparison) -> str:
     if comparison.same:
         return "nothing differs in what is resolved"
     counts = [(len(comparison.of_effect(effect)), effect.value) for effect in Effect]
-    counts += [
-        (len(names), word)
-        for word, names in (
-            ("added", comparison.added),
-            ("removed", comparison.removed),
-            ("renamed", comparison.renamed),
-        )
-    ]
+    counts += [(len(getattr(comparison, word)), word) for word in ("added", "removed", "renamed")]
     return ", ".join(f"{word}: {count}" for count, word in counts if count)
 
 
@@ -80,8 +76,11 @@ def old_text(change: Change) -> str:
 
 def _groups(comparison: Comparison, width: int) -> Iterator[list[str]]:
     for effect in Effect:
-        changes = comparison.shared(effect)
-        rows = [(_cells(each), f"({cause_text(each.change.cause)})", _left_out(each)) for each in changes]
+        rows: list[_Row] = []
+        for change, profiles in comparison.shared(effect):
+            many = len(profiles) > _MOST_NAMES
+            first = printable(f"{len(profiles)} profiles" if many else ", ".join(profiles))
+            rows.append(((first, *_cells(change)), f"({cause_text(change.cause)})", profiles if many else ()))
         yield _lines(rows, effect.value, _COLOURS.get(effect), width)
     renamed = {f"{each.old} -> {each.new}": each.path for each in comparison.renamed}
     for word, names in (("added", comparison.added), ("removed", comparison.removed), ("renamed", renamed)):
@@ -94,7 +93,7 @@ def _addition(new: Addition, width: int) -> Iterator[str]:
     yield from wrapped(f"{new.says}{':' if new.changes else ''}", width, _BENEATH)
     for effect in Effect:
         changes = [change for change in new.changes if change.effect is effect]
-        rows = [(_change_cells(change), f"({cause_text(change.cause)})", ()) for change in changes]
+        rows = [(_cells(change), f"({cause_text(change.cause)})", ()) for change in changes]
         yield from _lines(rows, effect.value, _COLOURS.get(effect), width)
 
 
@@ -116,24 +115,106 @@ def _lines(rows: Sequence[_Row], word: str, colour: str | None, width: int) -> l
         else:
             first, *others = flowed((word, place), width, _BENEATH, _BENEATH * 2, "   ")
             lines += [*flowed(row, width, "", _BENEATH), first.replace(word, marked, 1), *others]
-        lines += (
-            flowed([f"{name}," for name in names[:-1]] + [*names[-1:]], width, _BENEATH, _BENEATH, " ") if names else []
-        )
+        if names:
+            lines += flowed([*(f"{name}," for name in names[:-1]), names[-1]], width, _BENEATH, _BENEATH, " ")
     return lines
 
 
-def _cells(shared: SharedChange) -> tuple[str, ...]:
-    names = f"{len(shared.names)} profiles" if _are_many(shared) else ", ".join(shared.names)
-    return printable(names), *_change_cells(shared.change)
-
-
-def _change_cells(change: Change) -> tuple[str, str, str]:
+def _cells(change: Change) -> tuple[str, str, str]:
     return change.when, change.field, printable(f"{old_text(change)} -> {change.new}")
 
 
-def _left_out(shared: SharedChange) -> tuple[str, ...]:
-    return shared.names if _are_many(shared) else ()
+def in_words(comparison: Comparison) -> tuple[str, ...]:
+    """Return a sentence for each side of every profile that changed and is a record on either side.
+
+    For a profile with a learnt time on a side, a sentence reports how that time changes.
+    """
+    pairs = [pair for pair in comparison.changed if pair.old.provenance or pair.new.provenance]
+    sides = [_sentence(profile) for pair in pairs for profile in (pair.old, pair.new)]
+    return (*sides, *(sentence for pair in comparison.changed for sentence in _learnt(pair)))
 
 
-def _are_many(shared: SharedChange) -> bool:
-    return len(shared.names) > _MOST_NAMES
+def _learnt(pair: Pair[Profile]) -> Iterator[str]:
+    """Yield how each time that is learnt on a side changes."""
+    relaxes = (pair.old.relax, pair.new.relax)
+    times = {
+        "sustain time": [None if relax is None else relax.after_inference_us for relax in relaxes],
+        "time until the second power state": [
+            None if relax is None or relax.then is None else relax.then.after_us for relax in relaxes
+        ],
+    }
+    for name, (old, new) in times.items():
+        if old != new and (isinstance(old, Adaptive) or isinstance(new, Adaptive)):
+            said = ("none" if each is None else sustain_in_words(each) for each in (old, new))
+            yield f"{printable(pair.name)}: {name} {' -> '.join(said)}."
+
+
+def _sentence(profile: Profile) -> str:
+    known = profile.provenance
+    name = profile.name if known is None else f"{profile.name} ({known.how}: {known.of})"
+    if not profile.votes:
+        return f"{name} sends no votes."
+    return f"{name} {', '.join(_raised(profile.votes))}; {_lowered_in_words(profile)}{_ended(profile)}."
+
+
+def _raised(votes: VoteSet) -> Iterator[str]:
+    hvx = votes.hvx
+    if hvx is None:
+        yield "votes on no clock"
+    else:
+        dcvs = {None: "as it is", True: "on", False: "off"}[hvx.dcvs_enable]
+        yield f"raises {_clocks(votes)} with DCVS {dcvs} in power mode {hvx.power_mode.name}"
+        if hvx.sleep_latency_us is not None:
+            yield f"a sleep latency of {duration(hvx.sleep_latency_us)}"
+    latency_us = votes.rpc_control_latency_us
+    yield f"a control latency of {duration(latency_us)}" if latency_us else "no control latency"
+    yield _polling(votes)
+
+
+def _lowered_in_words(profile: Profile) -> str:
+    relax = profile.relax
+    if relax is None:
+        return "it is never lowered"
+    if is_held(profile):
+        return "nothing is lowered until the model is released"
+    after_us = relax.after_inference_us
+    when = f"{sustain_in_words(after_us)} after the last inference" if after_us else "after each inference"
+    if isinstance(after_us, Adaptive):
+        when = f"after a time that is {sustain_in_words(after_us)},"
+    if not relax.to.votes:
+        return f"nothing is voted {when}"
+    hvx = relax.to.votes.hvx
+    sleep = (
+        "" if hvx is None or hvx.sleep_latency_us is None else f", a sleep latency of {duration(hvx.sleep_latency_us)}"
+    )
+    return f"{when} {_clocks(relax.to.votes)}{sleep}, {_polling(relax.to.votes)}"
+
+
+def _ended(profile: Profile) -> str:
+    """Return the state at the end of DE-INIT, if it is another state than the one between inferences."""
+    relax = profile.relax
+    if relax is None or relax.after_deinit_to == relax.to:
+        return ""
+    return f"; after DE-INIT {_clocks(relax.after_deinit_to.votes)}"
+
+
+def _clocks(votes: VoteSet) -> str:
+    hvx = votes.hvx
+    core, bus = (None, None) if hvx is None else (hvx.core, hvx.bus)
+    if core == bus:
+        return f"core and bus to {_corners(core)}"
+    return f"core to {_corners(core)}, bus to {_corners(bus)}"
+
+
+def _corners(clock: object) -> str:
+    """Return the corners of a clock in words: one corner, or ``SVS2 / SVS / SVS``."""
+    if clock is None:
+        return "what they were"
+    names = [spell(getattr(clock, limit)) for limit in CORNER_KEYS]
+    return names[0] if len(set(names)) == 1 else " / ".join(names)
+
+
+def _polling(votes: VoteSet) -> str:
+    polling_us = votes.rpc_polling_time_us
+    without = "no polling vote" if polling_us is None else "polling off"
+    return f"polling for {duration(polling_us)}" if polling_us else without

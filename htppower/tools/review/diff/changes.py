@@ -1,4 +1,4 @@
-"""The changes between two resolved profiles, field by field."""
+"""The changes between two resolved profiles, field by field: wording, votes, power states, times to relax."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import shortened
-from htppower.profiles.fields import CPU_LATENCY, spell, vote_fields
+from htppower.profiles.fields import CPU_LATENCY, LEFT_OUT, profile_fields, spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
-from htppower.tools.review.diff.causes import ExtensionSource
-from htppower.tools.review.diff.change import Change, Side, change_of, field_name, parts_of
+from htppower.tools.review.diff.change import Change, ExtensionSource, Side, change_of, field_name, parts_of
 from htppower.tools.review.diff.effects import Effect, effect_of
-from htppower.tools.review.diff.relax_changes import INFERENCE, LOWERED, STATES, TO, relax_changes
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
@@ -25,10 +23,44 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState, Profile
 
 _LONGEST = 60
+# The phase of a field: INIT, inferences, or the time between phases.
+INIT = "init"
+INFERENCE = "inference"
+LOWERED = "lowered"
+AFTER_DEINIT = "after_deinit"
+FURTHER = "further"
+TO: KeyPath = ("relax", "to")
+_THEN: KeyPath = ("relax", "then")
+_LOWERING: KeyPath = ("relax", "lowering")
+_AHEAD: KeyPath = ("relax", "raise_ahead_us")
+# The fields that name a power state, and all fields of relax.
+STATES: dict[KeyPath, str] = {TO: LOWERED, ("relax", "after_deinit_to"): AFTER_DEINIT, (*_THEN, "to"): FURTHER}
+_RELAX_FIELDS: dict[KeyPath, str] = {
+    TO: LOWERED,
+    ("relax", "after_init_us"): INIT,
+    ("relax", "after_inference_us"): INFERENCE,
+    _LOWERING: INFERENCE,
+    ("relax", "after_deinit_to"): AFTER_DEINIT,
+    _THEN: FURTHER,
+    (*_THEN, "to"): FURTHER,
+    (*_THEN, "after_us"): FURTHER,
+    _AHEAD: INFERENCE,
+}
 
 
 def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
-    """Return what differs between two profiles, in the order of a file."""
+    """Return what differs between two profiles, or parts of extension files, in the order of a file."""
+    if not any(isinstance(each.file, ExtensionSource) for each in (old, new)):
+        return _changes(old, new)
+    # The parts of an extension file, and their power states, have no names.
+    unnamed = ("profile", "name", "summary", *(field_name(at) for at in STATES))
+    found = [change for change in _changes(old, new) if change.field not in unnamed]
+    for state in dict.fromkeys(state for each in (old, new) for state in _phases(each)):
+        found += _vote_changes(new.value.name, state, *(_in_phase(each, state) for each in (old, new)))
+    return tuple(found)
+
+
+def _changes(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
     name = new.value.name
     voted = [Side(each.value.votes, each.file) for each in (old, new)]
     found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
@@ -37,26 +69,14 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
         found.append(change_of(name, INFERENCE, CPU_LATENCY, limits, Effect.CHANGES_LATENCY, (voted[0], voted[1])))
     if not old.states and not new.states:
         return tuple(found)
-    # If each side has only one power state, its changes are reported once.
-    named = (at for at in STATES if at == TO or any(_is_another(each, at) for each in (old, new)))
-    lowered = {at: _lowered_changes(name, at, old, new) for at in named}
+    lowered: dict[KeyPath, list[Change]] = {}
+    for at, when in STATES.items():
+        # If each side has only one power state, its changes are reported once.
+        if at == TO or any(each.named.get(at, each.named.get(TO)) is not each.named.get(TO) for each in (old, new)):
+            sides, states = (_lowered(old, at), _lowered(new, at)), (_state(old, at), _state(new, at))
+            lowered[at] = list(_state_changes(name, when, sides, states))
     found += relax_changes(old, new, lowered)
     return (*found, *(change for changes in lowered.values() for change in changes))
-
-
-def _is_another(profile: Examined[Profile], at: KeyPath) -> bool:
-    """Return whether a field names another power state than the one between the phases."""
-    return profile.named.get(at) is not profile.named.get(TO) and at in profile.named
-
-
-def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
-    """Return what differs if one of the two is from an extension file, whose parts and power states have no names."""
-    unnamed = ("profile", "name", "summary", *(field_name(at) for at in STATES))
-    found = [change for change in changes_of_profile(old, new) if change.field not in unnamed]
-    states = dict.fromkeys(state for each in (old, new) for state in _phases(each))
-    for state in states:
-        found += _vote_changes(new.value.name, state, *(_in_phase(each, state) for each in (old, new)))
-    return tuple(found)
 
 
 def _phases(part: Examined[Profile]) -> Mapping[str, tuple[VoteSet, ExtensionSource]]:
@@ -73,18 +93,20 @@ def _in_phase(part: Examined[Profile], state: str) -> Side:
     return Side(VoteSet(**{field: getattr(side.votes, field) for field in of_clocks}), side.file)
 
 
-def _lowered_changes(name: str, at: KeyPath, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:
-    """Return what differs between the power states that a field of ``relax`` names."""
-    when, before, after = STATES[at], _lowered(old, at), _lowered(new, at)
-    wording = _state_wording(name, when, before, after, _state(old, at), _state(new, at))
-    return [*_vote_changes(name, when, before, after), *wording]
-
-
 def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
     """Return what differs between two power states that no profile uses."""
     sides = Side(old.value.votes, old.file), Side(new.value.votes, new.file)
-    name = new.value.name
-    return (*_vote_changes(name, LOWERED, *sides), *_state_wording(name, LOWERED, *sides, old, new))
+    return tuple(_state_changes(new.value.name, LOWERED, sides, (old, new)))
+
+
+def _state_changes(
+    name: str, when: str, sides: tuple[Side, Side], states: tuple[Examined[PowerState] | None, ...]
+) -> Iterator[Change]:
+    """Yield what differs between two power states. Another name is a change of the field that names the state."""
+    yield from _vote_changes(name, when, *sides)
+    old, new = (None if each is None else (each.value.name, each.value.summary) for each in states)
+    if old is not None and new is not None and old[0] == new[0] and old[1] != new[1]:
+        yield change_of(name, when, ("summary",), (old[1], new[1]), Effect.WORDING, sides)
 
 
 def _lowered(profile: Examined[Profile], at: KeyPath) -> Side:
@@ -106,21 +128,6 @@ def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) 
         if before != after:
             at: KeyPath = ("profile",) if field == "name" else (field,)
             yield change_of(name, "", at, (before, after), Effect.WORDING, sides)
-
-
-def _state_wording(
-    name: str,
-    when: str,
-    before: Side,
-    after: Side,
-    old: Examined[PowerState] | None,
-    new: Examined[PowerState] | None,
-) -> Iterator[Change]:
-    """Yield the summary of a power state. Another name of the state is a change of the field that names it."""
-    if old is None or new is None or old.value.name != new.value.name or old.value.summary == new.value.summary:
-        return
-    values = (old.value.summary, new.value.summary)
-    yield change_of(name, when, ("summary",), values, Effect.WORDING, (before, after))
 
 
 def _vote_changes(name: str, when: str, old: Side, new: Side) -> Iterator[Change]:
@@ -194,3 +201,47 @@ def _said(written: Any, value: Any) -> str:
     if written is None:
         return spell(value)
     return shortened(str(written).lower() if isinstance(written, bool) else str(written), _LONGEST)
+
+
+def relax_changes(
+    old: Examined[Profile], new: Examined[Profile], lowered: Mapping[KeyPath, list[Change]]
+) -> Iterator[Change]:
+    """Yield what differs in ``relax``, given the changes in the power states that it names."""
+    name, sides = new.value.name, (Side(old.value.votes, old.file), Side(new.value.votes, new.file))
+    # Relaxing to another power state has the largest of the effects of its changes.
+    effects = {
+        at: min((change.effect for change in changes), key=list(Effect).index, default=Effect.WORDING)
+        for at, changes in lowered.items()
+    }
+    effects[_THEN] = effects.get((*_THEN, "to"), Effect.CHANGES_TIMING)
+    effects[_LOWERING] = _lowering_effect(old.value, new.value)
+    effects[_AHEAD] = Effect.CHANGES_LATENCY
+    for at, before, after in _relax_fields(old.value, new.value):
+        for part, values in parts_of(at, before, after):
+            if values[0] != values[1] and (at not in STATES or at in lowered):
+                effect = effects.get(at, Effect.CHANGES_TIMING)
+                yield change_of(name, _RELAX_FIELDS[at], part, values, effect, sides)
+
+
+def _relax_fields(old: Profile, new: Profile) -> Iterator[tuple[KeyPath, Any, Any]]:
+    """Yield the fields of ``relax`` with both values; ``then`` as a whole if only one side has it."""
+    before, after = ({at: value for at, value in profile_fields(each) if at[0] == "relax"} for each in (old, new))
+    thens = _then(before), _then(after)
+    for at in _RELAX_FIELDS:
+        if at[:2] != _THEN or None not in thens:
+            one, other = (each.get(at, LEFT_OUT.get(at)) for each in (before, after))
+            yield at, one, other
+        elif at == _THEN:
+            yield at, thens[0], thens[1]
+
+
+def _then(fields: Mapping[KeyPath, Any]) -> str | None:
+    """Return ``then`` as a file writes it; None if the profile has none."""
+    parts = [f"{at[-1]}: {spell(value)}" for at, value in fields.items() if at[:-1] == _THEN]
+    return f"{{{', '.join(parts)}}}" if parts else None
+
+
+def _lowering_effect(old: Profile, new: Profile) -> Effect:
+    """Return the effect of lowering in the background. It has none if a timer lowers anyway (rule SUS-3)."""
+    one, other = (each.relax is not None and each.relax.lowers_in_background for each in (old, new))
+    return Effect.WORDING if one == other else Effect.CHANGES_TIMING

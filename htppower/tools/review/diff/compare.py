@@ -3,52 +3,75 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
-from htppower.profiles.loading import Known
-from htppower.tools.review.diff.additions import Addition, addition
-from htppower.tools.review.diff.causes import ExtensionSource
-from htppower.tools.review.diff.changes import changes_of_part, changes_of_profile, changes_of_state
+from htppower.profiles.loading import Known, examine_profile
+from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.tools.review.diff.change import ExtensionSource
+from htppower.tools.review.diff.changes import changes_of_profile, changes_of_state
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.renames import Rename, renames, with_new_names
+from htppower.tools.review.diff.pairs import Rename, file_pairs, pairs_of, part_pairs, renames, with_new_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
     from htppower.errors import Place
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
     from htppower.tools.review.diff.change import Change
-    from htppower.tools.review.diff.extension_parts import Part
     from htppower.tools.review.diff.sides import Side, Tree
+    from htppower.tools.review.dry_run.workload import Report
 
-_Examined = TypeVar("_Examined", bound="Examined[Any]")
+    RunPair: TypeAlias = "Pair[Report]"
+
+_Side = TypeVar("_Side")
 
 
 @attrs.frozen(repr=False, eq=False)
-class Pair:
-    """Two profiles whose dry runs are compared. Their sources are written as in messages.
+class Pair(Generic[_Side]):
+    """Two profiles whose dry runs are compared, or the reports of these runs.
 
     Attributes:
-        name: the name of the new one.
-        old, new: a profile that differs between the sides, or a new profile and the profile that it extends.
+        name: the name of the new profile.
+        old, new: of a profile that differs between the sides, or of a new profile and the profile that it extends. The
+            sources of profiles are written as in messages.
         old_is: the heading of the old profile's run.
     """
 
     name: str
-    old: Profile
-    new: Profile
+    old: _Side
+    new: _Side
     old_is: str = "old"
 
 
 @attrs.frozen(repr=False, eq=False)
-class SharedChange:
-    """One change, and the names of all profiles and power states with that change."""
+class Addition:
+    """A profile that is on the new side only.
 
-    change: Change
-    names: tuple[str, ...]
+    Attributes:
+        name: its name.
+        extends: whether it extends the profile that it is compared with.
+        changes: how it differs from that profile.
+        old: that profile.
+        new: the new profile.
+    """
+
+    name: str
+    extends: bool
+    changes: tuple[Change, ...]
+    old: Profile
+    new: Profile
+
+    @property
+    def says(self) -> str:
+        """A sentence about the changes, as the heading of a list."""
+        if self.extends:
+            return f"{self.name} is new and extends {self.old.name}{'' if self.changes else ', without a change'}"
+        of_nearest = f"{'is nearest to' if self.changes else 'votes like'} {self.old.name}"
+        return f"{self.name} is new, extends no profile and {of_nearest}"
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -62,7 +85,6 @@ class Comparison:
         changes: every field that differs, sorted by effect, the largest effect first; without new profiles.
         additions: the new profiles, and how each differs from the profile that it extends.
         changed: the profiles with changes.
-        adds_votes: whether an added profile votes.
     """
 
     old: str
@@ -72,14 +94,18 @@ class Comparison:
     renamed: tuple[Rename, ...]
     changes: tuple[Change, ...]
     additions: tuple[Addition, ...]
-    changed: tuple[Pair, ...]
-    adds_votes: bool
+    changed: tuple[Pair[Profile], ...]
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[Pair[Profile], ...]:
         """The profiles whose dry runs are compared."""
-        new = (Pair(each.name, each.old, each.new, each.beside) for each in self.additions)
+        new = (Pair(each.name, each.old, each.new, each.old.name) for each in self.additions)
         return (*self.changed, *new)
+
+    @property
+    def adds_votes(self) -> bool:
+        """Whether an added profile votes."""
+        return any(each.new.votes for each in self.additions)
 
     @property
     def same(self) -> bool:
@@ -90,14 +116,17 @@ class Comparison:
         """Return the changes with an effect, by profile and in the order of a file."""
         return tuple(change for change in self.changes if change.effect is effect)
 
-    def shared(self, effect: Effect) -> tuple[SharedChange, ...]:
-        """Return the changes with an effect, each once for all profiles that have it, in the order of the first."""
+    def shared(self, effect: Effect) -> tuple[tuple[Change, tuple[str, ...]], ...]:
+        """Return the changes with an effect, each once, with the names of all profiles and power states that have it.
+
+        They are in the order of the first.
+        """
         alike: dict[Any, list[Change]] = {}
         for change in self.of_effect(effect):
             line = (change.cause.removed, change.cause.place[1:], os.path.realpath(change.cause.place.path))
             said = (change.when, change.field, change.old_field, change.old, change.new)
             alike.setdefault((line, said), []).append(change)
-        return tuple(SharedChange(each[0], tuple(change.profile for change in each)) for each in alike.values())
+        return tuple((each[0], tuple(change.profile for change in each)) for each in alike.values())
 
 
 def compare(
@@ -116,44 +145,34 @@ def compare(
     before, after = old[0], new[0]
     moved = () if files else renames(before, after)
     before = with_new_names(before, moved)
-    pairs = [*_pairs(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
+    pairs = [*pairs_of(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
     changes: list[Change] = []
     changed = []
     for done, (name, one, other) in enumerate(pairs):
         progress(done, len(pairs))
-        of_extension = isinstance(one.file, ExtensionSource) or isinstance(other.file, ExtensionSource)
-        found = (changes_of_part if of_extension else changes_of_profile)(one, other)
+        found = changes_of_profile(one, other)
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one.value, old[1]), _of_tree(other.value, new[1]))] if found else []
     for file, called in file_pairs(before, after, alone=files):
-        from htppower.tools.review.diff.extension_settings import changed_settings  # noqa: PLC0415 - only if there are such files
+        from htppower.tools.review.diff.extension_keys import changed_settings  # noqa: PLC0415 - only if there are such files
 
         changes += changed_settings(called, before.extensions[file], after.extensions[called])
-    states = _pairs(before.states, after.states, alone=files)
+    states = pairs_of(before.states, after.states, alone=files)
     for name, state, later in states:
         changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
     order = list(Effect)
     paired = {id(each) for _, *both in (*pairs, *states) for each in both}
+    alone = [(name, each) for name, each in sorted(after.all_profiles.items()) if id(each) not in paired]
+    known = Known()
     return Comparison(
         *names,
         added=_alone(after, before, paired, new[1]),
         removed=_alone(before, after, paired, old[1]),
         renamed=tuple(attrs.evolve(each, path=new[1].shown(each.path)) for each in moved),
         changes=tuple(sorted(_with_places(changes, old[1], new[1]), key=lambda change: order.index(change.effect))),
-        additions=tuple(_additions(after, paired, new[1])),
+        additions=tuple(_addition(name, each, new[1], known) for name, each in alone),
         changed=tuple(changed),
-        adds_votes=any(each.value.votes for each in after.all_profiles.values() if id(each) not in paired),
     )
-
-
-def _additions(side: Side, paired: set[int], tree: Tree) -> Iterator[Addition]:
-    """Yield the new profiles of a side, those of extension files included."""
-    known = Known()
-    for name, each in sorted(side.all_profiles.items()):
-        if id(each) not in paired:
-            new = addition(name, each, tree, known)
-            sides = _of_tree(new.old, tree), _of_tree(new.new, tree)
-            yield attrs.evolve(new, changes=_with_places(new.changes, tree, tree), old=sides[0], new=sides[1])
 
 
 def _with_places(changes: Iterable[Change], old: Tree, new: Tree) -> tuple[Change, ...]:
@@ -167,17 +186,6 @@ def _with_places(changes: Iterable[Change], old: Tree, new: Tree) -> tuple[Chang
         )
         for change in changes
     )
-
-
-def _pairs(
-    old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool
-) -> list[tuple[str, _Examined, _Examined]]:
-    """Return the pairs of the same name, or, with ``alone``, the pair of the only one on each side."""
-    if alone and len(old) == len(new) == 1:
-        ((_, before),) = old.items()
-        ((name, after),) = new.items()
-        return [(name, before, after)]
-    return [(name, old[name], new[name]) for name in sorted(old.keys() & new.keys())]
 
 
 def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, str]:
@@ -201,52 +209,21 @@ def _shown(place: Place, tree: Tree) -> Place:
     return place._replace(path=tree.shown(place.path))
 
 
-class PartPair(NamedTuple):
-    """A device or graph of both sides, or of one side and a profile of the other side."""
+def _addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Addition:
+    """Return the comparison of a new profile with the profile that it extends, or with the nearest one.
 
-    name: str
-    old: Examined[Profile]
-    new: Examined[Profile]
-
-
-def file_pairs(old: Side, new: Side, *, alone: bool) -> list[tuple[str, str]]:
-    """Return the extension files that are on both sides by name, or, with ``alone``, the only one of each side."""
-    if alone and len(old.parts) == len(new.parts) == 1:
-        return [(next(iter(old.parts)), next(iter(new.parts)))]
-    return [(name, name) for name in old.parts if name in new.parts]
-
-
-def part_pairs(old: Side, new: Side, *, alone: bool) -> list[PartPair]:
-    """Return the pairs in files of the same name: devices by number, graphs by name.
-
-    With ``alone`` each side is one file. Two files are then a pair whatever their names, and a profile is compared with
-    each device and graph. A graph that has its own profile only on one side is compared with the first device of the
-    other side, because it votes like that device.
+    Raises:
+        ProfileError: the profile that it extends can't be read.
     """
-    if alone and bool(old.extensions) is not bool(new.extensions):
-        return _with_profile(old, new)
-    pairs = []
-    for file, called in file_pairs(old, new, alone=alone):
-        one, other = ({part.paired_by: part for part in parts} for parts in (old.parts[file], new.parts[called]))
-        for key in dict.fromkeys((*other, *one)):
-            part = other.get(key) or one[key]
-            left, right = (_part(key, side, is_graph=part.is_graph) for side in (one, other))
-            if left is not None and right is not None:
-                pairs.append(PartPair(f"{called} {part.name}", left, right))
-    return pairs
-
-
-def _part(key: object, side: Mapping[object, Part], *, is_graph: bool) -> Examined[Profile] | None:
-    found = side.get(key) or (next(iter(side.values())) if is_graph else None)
-    return None if found is None else found.profile
-
-
-def _with_profile(old: Side, new: Side) -> list[PartPair]:
-    plain, files = (new, old) if old.extensions else (old, new)
-    if len(plain.profiles) != 1:
-        return []
-    (profile,) = plain.profiles.values()
-    parts = [(f"{file} {part.name}", part.profile) for file, parts in files.parts.items() for part in parts]
-    if old.extensions:
-        return [PartPair(name, part, profile) for name, part in parts]
-    return [PartPair(name, profile, part) for name, part in parts]
+    extends = not isinstance(new.file, ExtensionSource) and len(new.file.documents) > 1
+    shipped = (tree.lookup.find(each, "profile") for each in SHIPPED_PROFILES)
+    found = []
+    for path in [new.file.documents[1].path] if extends else shipped:
+        home = os.path.dirname(path)
+        old = examine_profile(path, tree.folders(home, home), known)
+        # The name and the summary are always new.
+        changes = [each for each in changes_of_profile(old, new) if each.field not in ("profile", "summary")]
+        found.append((changes, old.value))
+    changes, nearest = min(found, key=lambda each: sum(change.effect is not Effect.WORDING for change in each[0]))
+    named = (attrs.evolve(each, profile=name) for each in changes)
+    return Addition(name, extends, _with_places(named, tree, tree), _of_tree(nearest, tree), _of_tree(new.value, tree))

@@ -52,8 +52,10 @@ def effect_of(at: KeyPath, old: Any, new: Any, before: VoteSet, after: VoteSet) 
     about = BY_FIELD[field]
     if about.partial and rest:
         return _hvx_effect(rest, old, new, before, after)
+    if rest == ["perf_mode"]:
+        return _power_effect(power_order.frequency(old), power_order.frequency(new))
     if rest:
-        return _limit_effect(rest[0], old, new)
+        return _power_effect(power_order.height(rest[0], old), power_order.height(rest[0], new))
     costs = [dict(power_order.costs(votes)) for votes in (before, after)]
     # The costs have both forms of a vote under the field of one of them.
     forms = (field, *(each.field for each in VOTE_OPTIONS.values() if each.other_form is about.option))
@@ -115,12 +117,6 @@ def _bounds_effect(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
     if any(after > before for before, after in zip(old, new, strict=True)):
         return Effect.RAISES_POWER
     return _power_effect(old, new)
-
-
-def _limit_effect(part: str, old: Any, new: Any) -> Effect:
-    if part == "perf_mode":
-        return _power_effect(power_order.frequency(old), power_order.frequency(new))
-    return _power_effect(power_order.height(part, old), power_order.height(part, new))
 
 
 def _power_effect(old: Any, new: Any) -> Effect:

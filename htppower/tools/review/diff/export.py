@@ -9,7 +9,7 @@ import functools
 import os
 import posixpath
 import tempfile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -27,20 +27,15 @@ if TYPE_CHECKING:
 _LINK = "120000"
 _REGULAR = frozenset({"100644", "100755"})
 _SUBMODULE = "160000"
-# Linux reads at most this many links on the way to a file, and no longer targets of links.
+# Linux reads at most this many links on the way to a file, and only paths with fewer bytes than this.
 _MOST_LINKS = 40
-_LONGEST_TARGET = 4096
+_LONGEST_PATH = 4096
+# The part of a path that means the top of the tree.
+_TOP = "/"
 
 
 class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - the name states the fault
     """Git or the repository is missing, or the revision can't be read."""
-
-
-class _Led(NamedTuple):
-    """A path without links, and the number of links on the way to it."""
-
-    path: str
-    links: int
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -56,7 +51,6 @@ class Listing:
     files: Mapping[str, str]
     links: Mapping[str, str]
     submodules: tuple[str, ...]
-    _led: dict[str, _Led | None] = attrs.field(factory=dict, init=False)
 
     @classmethod
     def parse(cls, listed: bytes, read: Read) -> Listing:
@@ -108,59 +102,35 @@ class Listing:
 
         The result is None if the path leads out of the tree, or through more links than a file system resolves.
         """
-        # Links that are being resolved: each needs the next one. A chain may be long, so this does not recurse.
-        needed: dict[str, None] = {}
-        while True:
-            link = next(reversed(needed), None)
-            found = self._walk("", path, top) if link is None else self._follow(link, top)
-            if isinstance(found, str):
-                if found in needed:
-                    self._led[found] = None  # it leads to itself
-                needed[found] = None
-            elif link is None:
-                return None if found is None else found.path
-            else:
-                self._led[link] = found
-                del needed[link]
-
-    def _follow(self, link: str, top: str) -> _Led | str | None:
-        """Return the target of a link, or the link that must be resolved first; None as in ``_walk``."""
-        target = self.links[link]
-        if "\0" in target or not 0 < len(os.fsencode(target)) < _LONGEST_TARGET:
-            return None
-        found = self._walk(posixpath.dirname(link), target, top)
-        if not isinstance(found, _Led):
-            return found
-        return None if found.links == _MOST_LINKS else _Led(found.path, found.links + 1)
-
-    def _walk(self, folder: str, path: str, top: str) -> _Led | str | None:
-        """Return the target of a path from a real folder, or a link on the way if that link's target is not yet known.
-
-        The result is None if the path leads nowhere.
-        """
-        if posixpath.isabs(path):
-            if not is_below(path, top):
-                return None
-            folder, path = "", path[len(top) :]
-        links = 0
-        for part in path.split("/"):
-            if part in {"", "."}:
-                continue
-            if part == "..":
+        folder, links = "", 0
+        parts = _parts(path, top)
+        while parts:
+            part = parts.pop()
+            if part == _TOP:
+                folder = ""
+            elif part == "..":
                 if not folder:
                     return None
                 folder = posixpath.dirname(folder)
-                continue
-            folder = posixpath.join(folder, part)
-            if folder not in self.links:
-                continue
-            if folder not in self._led:
-                return folder
-            led = self._led[folder]
-            if led is None or links + led.links > _MOST_LINKS:
-                return None
-            folder, links = led.path, links + led.links
-        return _Led(folder, links)
+            elif part not in {"", "."}:
+                folder = posixpath.join(folder, part)
+                if folder in self.links:
+                    links += 1
+                    target = _parts(self.links[folder], top) if links <= _MOST_LINKS else None
+                    if target is None or not self.links[folder]:
+                        return None
+                    folder = posixpath.dirname(folder)
+                    parts += target
+        return None if parts is None else folder
+
+
+def _parts(path: str, top: str) -> list[str] | None:
+    """Return the parts of a path, the last one first; None if it is absolute and not below the top, or impossible."""
+    if "\0" in path or len(os.fsencode(path)) >= _LONGEST_PATH:
+        return None
+    if not posixpath.isabs(path):
+        return path.split("/")[::-1]
+    return [*path[len(top) :].split("/")[::-1], _TOP] if is_below(path, top) else None
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -169,14 +139,19 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, read: Read, working: str = "") -> None:
-    """Write the YAML and JSON files below ``starts``, the files they name, and every link into the folder ``root``.
+    """Write the YAML and JSON files below ``starts``, and the files they name, into the folder ``root``.
+
+    Links are written, too, unless they lead out of the tree.
 
     ``starts`` are paths from the top of the repository, with slashes. The empty path is the top. ``working`` is the
     path of the working folder, where an outer extension file may name others.
     """
     for name, target in listing.links.items():
-        with _writing(name):
-            _make_link(listing, name, target, root, top)
+        led = listing.real(name, top)
+        if led is not None:
+            with _writing(name):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).symlink_to(root / led if posixpath.isabs(target) else target)
     seen: set[str] = set()
     # The folders whose files are all needed, and the folders near which some files are needed.
     expanded: set[str] = set()
@@ -236,15 +211,6 @@ def _refuse_conflicts(names: list[str]) -> None:
                 raise NoRevision(f"the revision is malformed, {what}: git fsck shows more")
             folders.add(folder)
             folder = posixpath.dirname(folder)
-
-
-def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: str) -> None:
-    """Make a link of the revision, unless it leads out of the tree."""
-    led = listing.real(name, top)
-    if led is None or listing.real(posixpath.dirname(name), top) != posixpath.dirname(name):
-        return
-    (root / name).parent.mkdir(parents=True, exist_ok=True)
-    (root / name).symlink_to(root / led if posixpath.isabs(target) else target)
 
 
 def _paths_from(listing: Listing, path: str, file: FilePath, working: str, visited: set[str]) -> list[str]:

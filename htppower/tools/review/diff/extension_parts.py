@@ -27,8 +27,8 @@ from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import as_one_core
 from htppower.tools.extensions.performance import core_performance, graph_performance
 from htppower.tools.extensions.refusals import refusals
-from htppower.tools.review.diff.causes import ExtensionSource
-from htppower.tools.review.diff.extension_origins import as_written, origins
+from htppower.tools.review.diff.change import ExtensionSource
+from htppower.tools.review.diff.extension_keys import as_written, origins
 from htppower.tools.runtimes.json_settings import other_kind
 
 if TYPE_CHECKING:
@@ -106,9 +106,8 @@ def parts_of(file: ExtensionFile) -> Iterator[Part]:
             continue
         examined = _examined(file, first, graph, graph_performance(file, first, graph))
         named = graph.get("graph_names")
-        for name in [str(each.value) for each in (() if named is None else named.items)] or [
-            f"{number} without a name"
-        ]:
+        names = [] if named is None else [str(each.value) for each in named.items]
+        for name in names or [f"{number} without a name"]:
             yield Part(_numbered(f"graph {name}", seen), examined)
 
 

@@ -90,14 +90,8 @@ def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[
     shipped = _inside(shipped_folder(), top)
     with tempfile.TemporaryDirectory(prefix="htppower-") as root:
         revision = Revision(FilePath(os.path.realpath(root)), top, commit)
-        export(
-            listing,
-            (*starts, *([] if shipped is None else [shipped])),
-            revision.root,
-            str(top),
-            read,
-            _inside(FilePath.cwd(), top) or "",
-        )
+        wanted = starts if shipped is None else [*starts, shipped]
+        export(listing, wanted, revision.root, str(top), read, _inside(FilePath.cwd(), top) or "")
         yield revision
 
 

@@ -13,8 +13,7 @@ from htppower.profiles.loading import Examined, Known, examine_power_state, exam
 from htppower.profiles.names import runtime_of
 from htppower.profiles.paths import joined, path_below
 from htppower.tools.review.file_kinds import EXTENSION_SUFFIXES, JSON, Kind, named_kind
-from htppower.tools.review.file_selection import Source, find_sources
-from htppower.tools.review.name_lookup import find_either, folders_of
+from htppower.tools.review.file_selection import Source, find_either, find_sources, folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,10 +71,8 @@ class Tree:
 
     def folders(self, home: str, within: str) -> Folders:
         """Return the folders to look up names in the files of ``home``. ``within`` is the compared folder."""
-        folders = attrs.evolve(folders_of(home, self.named, self.shipped), within=(within,))
-        if self.root is None or self.top is None:
-            return folders
-        return attrs.evolve(folders, moved=(self.top, self.root))
+        moved = None if self.root is None or self.top is None else (self.top, self.root)
+        return attrs.evolve(folders_of(home, self.named, self.shipped), within=(within,), moved=moved)
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:

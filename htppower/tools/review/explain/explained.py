@@ -11,8 +11,8 @@ from htppower.profiles.loading import examine_power_state, examine_profile
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.review.explain.meanings import Meaning, meaning_of
 from htppower.tools.review.file_kinds import Kind
+from htppower.tools.review.file_selection import find_either
 from htppower.tools.review.lint.catalogue import rules_on
-from htppower.tools.review.name_lookup import find_either
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.rules.rule import Needs
 from htppower.tools.review.file_kinds import Kind, named_first
+from htppower.tools.review.file_selection import folders_of
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.review_rules import (
     Shelf,
@@ -33,7 +34,6 @@ from htppower.tools.review.lint.review_rules import (
     unstated,
 )
 from htppower.tools.review.lint.suppressions import Found, read_lines
-from htppower.tools.review.name_lookup import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -119,7 +119,8 @@ def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeA
     pieces: list[Piece] = []
     x = left
     for is_broken, group in itertools.groupby(stretches, broken.__contains__):
-        for begin_us, end_us in group if is_broken else (_joined(group),):
+        together = list(group)
+        for begin_us, end_us in together if is_broken else [(together[0][0], together[-1][1])]:
             width = broken.get((begin_us, end_us), (end_us - begin_us) * px_per_us)
             pieces.append(Piece(begin_us, end_us, x, x + width, is_broken))
             x += width
@@ -157,11 +158,6 @@ def _broken(stretches: list[tuple[int, int]], width: float) -> dict[tuple[int, i
         if too_narrow and shortest_us >= _MUCH_LONGER * next_us and widths[-1] >= _NARROWEST_BREAK_PX:
             return dict(zip(longest, widths, strict=False))
     return {}
-
-
-def _joined(group: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    joined = list(group)
-    return joined[0][0], joined[-1][1]
 
 
 def _round_up(step_us: int) -> int:

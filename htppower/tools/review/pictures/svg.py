@@ -7,16 +7,31 @@ from typing import TYPE_CHECKING
 from htppower.tools.report.svg import WIDTH, element, shortened, svg, text
 from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.axis import time_axis
-from htppower.tools.review.pictures.lanes import corner_axis, draw_lane, voted_rows
-from htppower.tools.review.pictures.legend import LINE_PX, draw_legend
-from htppower.tools.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
-from htppower.tools.review.pictures.strips import BANDS_PX, STRIP_PX, draw_bands, draw_strips, settings_of
+from htppower.tools.review.pictures.lanes import (
+    BANDS_PX,
+    STRIP_PX,
+    corner_axis,
+    draw_bands,
+    draw_lane,
+    draw_strips,
+    settings_of,
+    voted_rows,
+)
+from htppower.tools.review.pictures.marks import (
+    AXIS_PX,
+    CALLS_PX,
+    LINE_PX,
+    draw_axis,
+    draw_breaks,
+    draw_calls,
+    draw_legend,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.tools.review.pictures.axis import TimeAxis
-    from htppower.tools.review.pictures.timeline import Lane, Timeline
+    from htppower.tools.review.pictures.timeline import Timeline
 
 _LEFT, _RIGHT = 168.0, 970.0
 _HEAD_PX = 86.0
@@ -87,7 +102,8 @@ def _lanes(
     lanes: list[str] = []
     notes: list[str] = []
     for lane in timeline.lanes:
-        corners = corner_axis(_comparable(lane, (timeline, *beside)))
+        every = (other for each in (timeline, *beside) for other in each.lanes)
+        corners = corner_axis(other for other in every if other.clock in _SHARING[lane.clock])
         heading = text(_LEFT - 9, top + 17, f"{lane.clock} clock", "clock-name", "end")
         lanes.append(element("g", heading, class_=lane.clock))
         if not voted_rows(lane):
@@ -99,11 +115,6 @@ def _lanes(
     settings = settings_of(timeline, beside)
     lanes += draw_strips(settings, times, top + 6, _LEFT, _RIGHT)
     return lanes, notes, top + 6 + STRIP_PX * len(settings) + 6
-
-
-def _comparable(lane: Lane, timelines: Sequence[Timeline]) -> list[Lane]:
-    clocks = _SHARING[lane.clock]
-    return [other for timeline in timelines for other in timeline.lanes if other.clock in clocks]
 
 
 def _hatch(name: str) -> str:

@@ -15,7 +15,7 @@ from htppower.votes.native_codes import SUCCESS, code_name
 from htppower.votes.options import VOTE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from htppower.tools.review.dry_run.observer import PhaseSpan, Row, Window
     from htppower.tools.review.dry_run.workload import Report
@@ -199,12 +199,12 @@ def _until(steps: tuple[S, ...], end_us: int) -> tuple[S, ...]:
 
 def timeline(report: Report) -> Timeline:
     """Return the timeline of a run of one session on one core."""
-    lanes = () if not report.profile.votes else tuple(_lane(clock, report.rows) for clock in _STEPS)
+    clocks = ("core", "bus", "HMX") if report.profile.votes else ()
     return Timeline(
         profile=report.profile.name,
         summary=report.profile.summary,
         setting=f"{report.backend.platform}; {report.workload_line}",
-        lanes=lanes,
+        lanes=tuple(Lane(clock, tuple(_changes(clock, report.rows))) for clock in clocks),
         settings=tuple(_settings(report.rows)),
         phases=report.phases,
         windows=report.windows,
@@ -213,17 +213,13 @@ def timeline(report: Report) -> Timeline:
     )
 
 
-def _lane(clock: str, rows: tuple[Row, ...]) -> Lane:
-    return Lane(clock, tuple(_changes(clock, rows)))
-
-
 def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
     """Yield a step for every call that changes the vote on the clock, and always a step at 0."""
     last = Step(0, None)
     if not rows or rows[0].call.time_us > 0:
         yield last
     for place, row in enumerate(rows):
-        step = _STEPS[clock](row.call.time_us, row.in_force)
+        step = _step(clock, row.call.time_us, row.in_force)
         if place == 0 or attrs.evolve(step, time_us=last.time_us) != last:
             last = step
             yield step
@@ -249,26 +245,15 @@ def _said(votes: VoteSet) -> Iterator[tuple[str, str]]:
             yield at[-1], spell(value)
 
 
-def _core(time_us: int, votes: VoteSet) -> Step:
-    return Step(time_us, _levels(None if votes.hvx is None else votes.hvx.core))
-
-
-def _bus(time_us: int, votes: VoteSet) -> Step:
-    return Step(time_us, _levels(None if votes.hvx is None else votes.hvx.bus))
-
-
-def _hmx(time_us: int, votes: VoteSet) -> Step:
-    """Return the explicit vote. Without one, HMX follows the core clock (rule HMX-4)."""
-    if votes.hmx_v2 is not None and not votes.hmx_v2.pick_default:
-        return Step(time_us, _levels(votes.hmx_v2))
-    return Step(time_us, None, follows=votes.hvx is not None)
-
-
-_STEPS: dict[str, Callable[[int, VoteSet], Step]] = {"core": _core, "bus": _bus, "HMX": _hmx}
-
-
-def _levels(voted: VoltageRange | ExpandedRange | HmxV2 | None) -> Levels | None:
-    return None if voted is None else Levels(voted.min, voted.target, voted.max)
+def _step(clock: str, time_us: int, votes: VoteSet) -> Step:
+    """Return the vote on a clock. Without an explicit vote, HMX follows the core clock (rule HMX-4)."""
+    voted: VoltageRange | ExpandedRange | HmxV2 | None = None
+    if clock != "HMX":
+        voted = None if votes.hvx is None else getattr(votes.hvx, clock)
+    elif votes.hmx_v2 is not None and not votes.hmx_v2.pick_default:
+        voted = votes.hmx_v2
+    levels = None if voted is None else Levels(voted.min, voted.target, voted.max)
+    return Step(time_us, levels, follows=clock == "HMX" and voted is None and votes.hvx is not None)
 
 
 def _steps(rows: tuple[Row, ...]) -> list[list[Row]]:

@@ -10,7 +10,8 @@ import numpy as np
 from htppower.tools.report.chart import Chart, Scale
 from htppower.tools.report.words import counted
 from htppower.tools.report.words import time as time_text
-from htppower.tools.review.tuning.words import choice_text, energy_text, sustain_text
+from htppower.tools.review.tuning.words import energy_text, latency_text
+from htppower.tools.tuning.choices import sustain_text
 from htppower.tools.tuning.trial import thinned
 
 if TYPE_CHECKING:
@@ -32,12 +33,10 @@ def front_chart(tuned: Tuned, name: str) -> str:
     front = tuned.advice.front
     points = [(float(each.latency.p99), each.energy_j) for each in front]
     marked = _marked(tuned)
-    xs = [x for x, _ in points] + [float(each.latency.p99) for _, _, each in marked]
-    ys = [y for _, y in points] + [each.energy_j for _, _, each in marked]
+    xs = [x for x, _ in points] + [float(each.latency.p99) for each in marked.values()]
+    ys = [y for _, y in points] + [each.energy_j for each in marked.values()]
     limits = [each for each in tuned.aim.limits if each.measure == "p99"]
-    caption = f"{len(front)} choices by energy and p99 latency. " + " ".join(
-        f"{said}: {each}." for said, _, each in marked
-    )
+    named = " ".join(f"{said}: {each}." for said, each in marked.items())
     chart = Chart(
         ("p99 latency", Scale.of([*xs, *(float(each.most) for each in limits)], time_text, logarithmic=True)),
         ("energy", Scale.of(ys, energy_text, logarithmic=True)),
@@ -48,9 +47,9 @@ def front_chart(tuned: Tuned, name: str) -> str:
     chart.points(best, "best-of")
     for limit in limits:
         chart.across(float(limit.most), "limit", str(limit))
-    for said, kind, each in marked:
-        chart.mark(float(each.latency.p99), each.energy_j, kind, said, _tip(each))
-    return chart.svg(name, caption)
+    for said, each in marked.items():
+        chart.mark(float(each.latency.p99), each.energy_j, said, said, _tip(each))
+    return chart.svg(name, f"{len(front)} choices by energy and p99 latency. {named}")
 
 
 def cost_chart(tuned: Tuned, name: str) -> str:
@@ -58,31 +57,27 @@ def cost_chart(tuned: Tuned, name: str) -> str:
 
     If latency has a price, a line of its own adds the price of waiting for raises.
     """
-    marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int)]
-    present = _offer(tuned, tuned.advice.present)
-    own = present if tuned.best is None else _offer(tuned, tuned.best)
-    to_us = max((each.sustain for _, _, each in marked if isinstance(each.sustain, int)), default=0)
+    marked = _marked(tuned, fixed=True)
+    present = tuned.advice.offer(tuned.advice.present)
+    own = present if tuned.best is None else tuned.advice.offer(tuned.best)
+    to_us = max((each.sustain for each in marked.values() if isinstance(each.sustain, int)), default=0)
     curves = {"line": _curve(own, to_us)}
     if tuned.aim.price_in_cost_w:
         curves["priced"] = _curve(own, to_us, tuned.aim.price_in_cost_w)
     if present is not own:
         curves["other"] = _curve(present, to_us)
     points = [point for curve in curves.values() for point in curve]
-    points += [(_shown(each), each.energy_j) for _, _, each in marked]
+    points += [(_shown(each), each.energy_j) for each in marked.values()]
     ys = [y for _, y in points]
-    caption = "Energy over the sustain time. " + " ".join(f"{said}: {each}." for said, _, each in marked)
-    chart = Chart(
-        (
-            "sustain time; 0 at the left end",
-            Scale.of([_LEAST_US, *(x for x, _ in points)], _time_out_text, logarithmic=True),
-        ),
-        ("energy", Scale.of(ys, _energy_spelling(ys), logarithmic=False)),
-    )
+    named = " ".join(f"{said}: {each}." for said, each in marked.items())
+    times = Scale.of([_LEAST_US, *(x for x, _ in points)], _time_out_text, logarithmic=True)
+    energies = Scale.of(ys, _energy_spelling(ys), logarithmic=False)
+    chart = Chart(("sustain time; 0 at the left end", times), ("energy", energies))
     for kind, curve in curves.items():
         chart.line(curve, kind)
-    for said, kind, each in marked:
-        chart.mark(_shown(each), each.energy_j, kind, said, _tip(each))
-    return chart.svg(name, caption)
+    for said, each in marked.items():
+        chart.mark(_shown(each), each.energy_j, said, said, _tip(each))
+    return chart.svg(name, f"Energy over the sustain time. {named}")
 
 
 def cost_caption(tuned: Tuned) -> str:
@@ -105,17 +100,16 @@ def gap_chart(tuned: Tuned, name: str) -> str:
     first = int(places.min())
     counts = np.bincount(places - first).tolist()
     edges = [2 ** (place / 3) for place in range(first, first + len(counts) + 1)]
-    marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int) and each[2].sustain]
+    marked = {said: each for said, each in _marked(tuned, fixed=True).items() if each.sustain}
     caption = f"{counted(gaps.size, 'gap')} from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}."
-    chart = Chart(
-        ("length of a gap", Scale.of([*edges, *(_shown(each) for _, _, each in marked)], time_text, logarithmic=True)),
-        ("gaps", Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")),
-    )
+    lengths = Scale.of([*edges, *(_shown(each) for each in marked.values())], time_text, logarithmic=True)
+    numbers = Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")
+    chart = Chart(("length of a gap", lengths), ("gaps", numbers))
     for place, count in enumerate(counts):
         tip = f"{counted(count, 'gap')} from {time_text(edges[place])} to {time_text(edges[place + 1])}"
         chart.bar(edges[place], edges[place + 1], count, "gap-bar", tip)
-    for said, kind, each in marked:
-        chart.across(_shown(each), kind, f"{said} {sustain_text(each)}")
+    for said, each in marked.items():
+        chart.across(_shown(each), said, f"{said} {sustain_text(each.sustain)}")
     return chart.svg(name, caption)
 
 
@@ -127,12 +121,13 @@ def gap_caption(tuned: Tuned) -> str:
     return said
 
 
-def _marked(tuned: Tuned) -> list[tuple[str, str, Choice]]:
-    """Return the marked choices, each with its word and its class in the style sheet."""
-    found = [("now", "now", tuned.advice.present)]
-    if tuned.best is not None:
-        found.append(("advised", "advised", tuned.best))
-    return found
+def _marked(tuned: Tuned, *, fixed: bool = False) -> dict[str, Choice]:
+    """Return the marked choices by their words, which are also their classes in the style sheet.
+
+    With ``fixed``, choices whose sustain time is learnt are left out.
+    """
+    found = {"now": tuned.advice.present} | ({} if tuned.best is None else {"advised": tuned.best})
+    return {said: each for said, each in found.items() if not fixed or isinstance(each.sustain, int)}
 
 
 def _least_of(points: Iterable[tuple[float, float]]) -> Iterable[tuple[float, float]]:
@@ -142,10 +137,6 @@ def _least_of(points: Iterable[tuple[float, float]]) -> Iterable[tuple[float, fl
         if y < least:
             least = y
             yield x, y
-
-
-def _offer(tuned: Tuned, choice: Choice) -> Offer:
-    return tuned.advice.offer(choice)
 
 
 def _energy_spelling(energies_j: list[float]) -> Callable[[float], str]:
@@ -188,8 +179,4 @@ def _time_out_text(time_us: float) -> str:
 
 
 def _tip(choice: Choice) -> str:
-    latency = choice.latency
-    return (
-        f"{choice_text(choice)}: {energy_text(choice.energy_j)}, "
-        f"p50 {time_text(latency.p50)}, p99 {time_text(latency.p99)}, {100 * latency.cold:.3g} % cold starts"
-    )
+    return f"{choice}: {energy_text(choice.energy_j)}, {latency_text(choice)}"

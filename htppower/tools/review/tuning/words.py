@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
-from htppower.tools.report.words import counted, duration, percent
+from htppower.tools.report.words import duration, percent
 from htppower.tools.report.words import time as time_text
 from htppower.tools.tuning.holds import checked_in_words, holds_in_words
 from htppower.tools.tuning.limits import COLD
@@ -15,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.tools.tuning.choices import Choice
-    from htppower.tools.tuning.limits import Limit
     from htppower.tools.tuning.tune import Tuned, Tuning, Verified
 
 
 HEAD = ("", "energy", "p50", "p99", "cold", "calls", "setting")
 # Below this share two energies hardly differ.
 _HARDLY = 0.005
+# How many points of the front the table shows at most.
+_POINTS = 8
 # With more sessions, the choices of each are not listed.
 _MOST_NAMED = 4
 
@@ -31,7 +30,7 @@ def advice_line(tuning: Tuning, tuned: Tuned) -> str:
     best, present = tuned.best, tuned.advice.present
     if best is None:
         return f"no profile and no sustain time keeps to {_limits(tuning)}"
-    said = f"{choice_text(best)}: {energy_text(best.energy_j)}"
+    said = f"{best}: {energy_text(best.energy_j)}"
     less = 1 - best.energy_j / present.energy_j if present.energy_j else 0.0
     saved = f"{_compared(less)} {present.variant} as it is"
     return f"{said}, {saved}; p99 {time_text(best.latency.p99)}, {100 * best.latency.cold:.3g} % cold starts"
@@ -43,11 +42,6 @@ def _compared(less: float) -> str:
         return "as much as"
     share = f"{abs(less):.0%}" if abs(less) >= _HARDLY else percent(abs(less)).replace(" %", "%")
     return f"{share} {'less' if less > 0 else 'more'} than"
-
-
-def counted_sessions(tuning: Tuning) -> str:
-    """Return how many sessions there are."""
-    return counted(len(tuning.sessions), "session")
 
 
 def aim_line(tuning: Tuning) -> str:
@@ -64,7 +58,7 @@ def firm_lines(tuned: Tuned) -> Iterator[tuple[str, str]]:
     if tuned.best is not None and tuned.holds is not None:
         yield "holds", holds_in_words(tuned.holds, tuned.best.sustain)
     if tuned.checked is not None:
-        choice = "" if tuned.best is not None else f"{choice_text(tuned.checked.choice)}, "
+        choice = "" if tuned.best is not None else f"{tuned.checked.choice}, "
         yield "checked", choice + checked_in_words(tuned.checked, tuned.aim.limits, used=tuned.rest_used)
 
 
@@ -76,12 +70,13 @@ def impossible_lines(tuned: Tuned) -> Iterator[str]:
             continue
         shown.add(choice)
         value = choice.latency.of(limit.measure)
+        said = f"{100 * value:.3g} %" if limit.measure == COLD else time_text(value)
         if limit.holds(value):
             all_limits = " and ".join(str(each) for each, _ in tuned.advice.nearest)
-            nearest = f"{choice_text(choice)}: {_all(choice)}"
+            nearest = f"{choice}: {latency_text(choice)}"
             yield f"each limit alone can be kept, but not {all_limits} together; nearest is {nearest}"
         else:
-            yield f"{limit} is impossible: the nearest is {_value(limit, choice)}, by {choice_text(choice)}"
+            yield f"{limit} is impossible: the nearest is {said}, by {choice}"
 
 
 def together_line(tuning: Tuning) -> str | None:
@@ -112,9 +107,9 @@ def verified_line(verified: Verified) -> str:
     """Return how the controller's replay compares with the computed result."""
     found = verified.replayed
     if verified.differences:
-        return f"{choice_text(verified.choice)}: NOT equal: {'; '.join(verified.differences)}"
+        return f"{verified.choice}: NOT equal: {'; '.join(verified.differences)}"
     return (
-        f"{choice_text(verified.choice)}: equal: {found.calls} calls, {found.raised_us} us raised, "
+        f"{verified.choice}: equal: {found.calls} calls, {found.raised_us} us raised, "
         f"{len(found.cold)} cold starts, and the end of each inference"
     )
 
@@ -132,71 +127,29 @@ def _limits(tuning: Tuning) -> str:
     return " and ".join(map(str, tuning.question.limits))
 
 
-def _value(limit: Limit, choice: Choice) -> str:
-    value = choice.latency.of(limit.measure)
-    return f"{100 * value:.3g} %" if limit.measure == COLD else time_text(value)
-
-
-def _all(choice: Choice) -> str:
+def latency_text(choice: Choice) -> str:
+    """Return the latency of a choice in words."""
     latency = choice.latency
     return f"p50 {time_text(latency.p50)}, p99 {time_text(latency.p99)}, {100 * latency.cold:.3g} % cold starts"
 
 
-@attrs.frozen
-class Line:
-    """A line of the table: its label and the choice."""
+def rows(tuned: Tuned) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table: the present, the advice, and points of the front from one end to the other.
 
-    name: str
-    choice: Choice
-
-    def cells(self, present: Choice) -> tuple[str, ...]:
-        """Return its cells, with the energy also as a share of the present energy."""
-        choice, latency = self.choice, self.choice.latency
-        share = f" ({choice.energy_j / present.energy_j:.0%})" if present.energy_j else ""
-        return (
-            self.name,
-            f"{energy_text(choice.energy_j)}{share}",
-            time_text(latency.p50),
-            time_text(latency.p99),
-            f"{100 * latency.cold:.3g} %",
-            str(choice.calls),
-            choice_text(choice),
-        )
-
-
-def lines(tuned: Tuned, most: int = 8) -> list[Line]:
-    """Return the lines: the present, the advice, and points of the front from one end to the other."""
-    advice = tuned.advice
-    found = [Line("now", advice.present)]
-    if tuned.best is not None:
-        found.append(Line("advised", tuned.best))
-    if advice.best is not None and advice.best != tuned.best:
-        found.append(Line("alone", advice.best))
-    return found + [Line("front", each) for each in spread(advice.front, most)]
-
-
-def spread(front: Sequence[Choice], most: int) -> list[Choice]:
-    """Return points of a front at equal steps of their place. Points that look the same are left out."""
-    if not front or most < 1:
-        return []
-    step = max(1, (len(front) - 1) / max(1, most - 1))
-    places = sorted({min(len(front) - 1, round(step * each)) for each in range(most)})
-    return [front[place] for place in places]
-
-
-def sustain_text(choice: Choice) -> str:
-    """Return a sustain time in words."""
-    sustain = choice.sustain
-    if isinstance(sustain, int):
-        return duration(sustain) if sustain else "0"
-    if sustain.break_even_us is not None:
-        return f"adaptive, B {duration(sustain.break_even_us)}"
-    return f"adaptive, {(sustain.cold_starts_ppm or 0) / 10_000:g} % cold"
-
-
-def choice_text(choice: Choice) -> str:
-    """Return a profile and its sustain time in words."""
-    return f"{choice.variant}, sustain {sustain_text(choice)}"
+    The energy is also a share of the present energy.
+    """
+    advice, last = tuned.advice, len(tuned.advice.front) - 1
+    found = [("now", advice.present)]
+    found += [("advised", tuned.best)] if tuned.best is not None else []
+    found += [("alone", advice.best)] if advice.best is not None and advice.best != tuned.best else []
+    # At equal steps of their place.
+    places = {round(last * step / (_POINTS - 1)) for step in range(_POINTS)} if advice.front else set()
+    found += [("front", advice.front[place]) for place in sorted(places)]
+    for name, choice in found:
+        latency = choice.latency
+        share = f" ({choice.energy_j / advice.present.energy_j:.0%})" if advice.present.energy_j else ""
+        times = time_text(latency.p50), time_text(latency.p99), f"{100 * latency.cold:.3g} %"
+        yield (name, f"{energy_text(choice.energy_j)}{share}", *times, str(choice.calls), str(choice))
 
 
 def energy_text(energy_j: float, digits: int = 4) -> str:

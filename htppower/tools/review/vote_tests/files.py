@@ -14,7 +14,7 @@ from htppower.profiles.loading import Known, examine_power_state, examine_profil
 from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.profiles.strict_yaml import read_document
 from htppower.rules.platforms import Platform, platform_of
-from htppower.tools.review.name_lookup import folders_of
+from htppower.tools.review.file_selection import folders_of
 from htppower.tools.review.vote_tests.cases import Expectation, VoteCase, VoteTest, findings_of, same_names, timeline
 from htppower.tools.review.vote_tests.fields import CaseFields, ExpectFields, UseStep, VoteTestFields
 

@@ -15,7 +15,7 @@ from support.measurements import ORDER, Recipe, made, ort_csv, qairt_json, viewe
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
 from htppower.tools.report.layout import shown_width
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.rules import ADVICE_RULES
 
 if TYPE_CHECKING:

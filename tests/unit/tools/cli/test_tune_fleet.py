@@ -19,7 +19,7 @@ from htppower.tools.tuning.traces.read import read_trace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.tools.review.fleet_report import FleetReport
+    from htppower.tools.review.tuning.fleet_report import FleetReport
     from htppower.tools.tuning.traces.trace import Trace
 
 _FILES = 6

@@ -19,8 +19,8 @@ from htppower.tools.review.diff.compare import Comparison
 from htppower.tools.review.dry_run import forms as dry_run_forms
 from htppower.tools.review.lint import forms as lint_forms
 from htppower.tools.review.lint.run import lint
-from htppower.tools.review.traces import forms as trace_forms
 from htppower.tools.review.tuning import forms as tuning_forms
+from htppower.tools.review.tuning import trace_forms
 from htppower.tools.tuning.models.file import load_device_model
 from htppower.tools.tuning.traces.describe import describe
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace
@@ -50,7 +50,7 @@ def report(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Callable[[st
         advice = advise(read(tmp_path, ort_csv(made([Recipe()] * 9))))
         return lambda form: advice_forms.render(advice, form), advice_forms.FORMS
     if request.param == "diff":
-        comparison = Comparison("main", "now", {}, {}, (), (), (), (), adds_votes=False)
+        comparison = Comparison("main", "now", {}, {}, (), (), (), ())
         return lambda form: diff_forms.render(comparison, form), diff_forms.FORMS
     if request.param == "lint":
         (tmp_path / "mine.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")

@@ -17,13 +17,11 @@ from htppower.errors import Finding, Place, Severity
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import Lowering
-from htppower.tools.review.diff.as_page import as_page as diff_page
 from htppower.tools.review.diff.as_tables import HEAD
-from htppower.tools.review.diff.causes import Cause
-from htppower.tools.review.diff.change import Change
-from htppower.tools.review.diff.compare import Comparison
+from htppower.tools.review.diff.as_tables import as_page as diff_page
+from htppower.tools.review.diff.change import Cause, Change
+from htppower.tools.review.diff.compare import Comparison, Pair
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.runs import RunPair
 from htppower.tools.review.dry_run.drawn import as_page
 
 VOID = {"meta", "br"}
@@ -39,7 +37,7 @@ FOUND = Finding(
 
 
 def _compared(*changes: Change) -> Comparison:
-    return Comparison("main & mine", "now", {}, {}, (), changes, (), (), adds_votes=False)
+    return Comparison("main & mine", "now", {}, {}, (), changes, (), ())
 
 
 def _change(old: str, new: str) -> Change:
@@ -117,7 +115,7 @@ def test_texts_of_a_profile_are_escaped(text: str) -> None:
 def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
     """The content is in the main part; scrolling parts take focus and have a name; every table has a caption."""
     run = dry_run(hostile(text), 300)
-    changed = diff_page(_compared(_change("a", "b")), [RunPair("burst", run, run)])
+    changed = diff_page(_compared(_change("a", "b")), [Pair("burst", run, run)])
     for made in (as_page(run, [FOUND]), as_page(dry_run("balanced", 300), [FOUND]), changed):
         outline = Outline(made)
         assert outline.tags.count("main") == 1
@@ -141,7 +139,7 @@ def test_the_headings_of_a_page_skip_no_level() -> None:
 def test_a_shipped_file_is_named_wherever_it_is_installed() -> None:
     """A shipped file has no path of this machine in the page; any other file keeps its path."""
     burst = dry_run("burst")
-    for made in (as_page(burst), diff_page(_compared(), [RunPair("burst", burst, burst)])):
+    for made in (as_page(burst), diff_page(_compared(), [Pair("burst", burst, burst)])):
         assert "shipped burst.yaml" in Outline(made).texts
         assert str(shipped_folder()) not in made
     mine = attrs.evolve(load_profile("burst"), source=Path("/some/where/mine.yaml"))
@@ -204,7 +202,7 @@ def test_a_diff_page_shows_both_timelines_and_every_change() -> None:
     """Both runs are drawn, each change is a row, both costs are shown, and hostile cells are escaped."""
     old, new = dry_run("burst"), dry_run(attrs.evolve(load_profile("balanced"), name="<b>new</b>"))
     changed = _compared(_change("MAX_VOLTAGE_CORNER", "<img src=x>"))
-    outline = _assert_self_contained(diff_page(changed, [RunPair("burst", old, new), RunPair("other", new, old)]))
+    outline = _assert_self_contained(diff_page(changed, [Pair("burst", old, new), Pair("other", new, old)]))
     assert outline.tags.count("svg") == 4
     assert set(HEAD) <= set(outline.texts)
     row = {"burst", "inference", "dcvs_v3.core", "MAX_VOLTAGE_CORNER", "<img src=x>", "Lowers power", "a.yaml:1"}

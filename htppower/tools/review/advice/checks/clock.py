@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.tools.report.words import percent, sentence, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
+from htppower.tools.review.advice.numbers import median
 from htppower.tools.review.advice.own_settings import LOWER, of_mode, recorded_runtime, speed
-from htppower.tools.review.advice.rules import CLOCK, TOO_HIGH
-from htppower.tools.review.advice.statistics import median
+from htppower.tools.review.advice.rules import CLOCK, TOO_HIGH, Advice, Confidence, Nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from htppower.profiles.profile import Profile
     from htppower.tools.review.advice.numbers import Numbers
 
 # If the work is at most a third of the inference, half the highest clock makes the inference longer by at most a third,
@@ -92,45 +92,32 @@ def _lower(share: float) -> str:
 
 
 @attrs.frozen
-class Rate:
-    """The cycles per us of a measurement, the speed that its profile asks for, whether the time is free of waits."""
+class _Rate:
+    """The cycles per us of a measurement, its profile, the speed that this asks for, whether the time has no waits."""
 
     numbers: Numbers
     cycles_per_us: float
+    profile: Profile
     speed: float
     exact: bool
 
-    @property
-    def profile(self) -> str:
-        """The name of the profile."""
-        profile = self.numbers.measurement.profile
-        return "" if profile is None else profile.name
 
-
-def _cycles_per_us(numbers: Numbers) -> tuple[float, bool] | None:
-    """Return the typical ratio, and whether its time is free of waits; None if it has no cycles or no times."""
-    if not numbers.has(Event.CYCLES):
-        return None
-    for event, exact in ((Event.COMPUTE, True), (Event.ACCELERATOR, False)):
-        if numbers.has(event):
-            pairs = zip(numbers.columns[Event.CYCLES], numbers.columns[event], strict=False)
-            found = median(cycles / time_us for cycles, time_us in pairs if time_us > 0)
-            return (found, exact) if found > 0 else None
-    return None
-
-
-def _rates(every: Iterable[Numbers]) -> list[Rate]:
-    found = []
+def _rates(every: Iterable[Numbers]) -> Iterator[_Rate]:
+    """Yield the typical ratio of each measurement that has cycles and times, under a profile whose speed is known."""
     for numbers in every:
-        said, asked = _cycles_per_us(numbers), speed(numbers.measurement.profile)
-        if said is not None and asked is not None:
-            found.append(Rate(numbers, said[0], asked, said[1]))
-    return found
+        event, profile = numbers.compute, numbers.measurement.profile
+        asked = speed(profile)
+        if event is None or profile is None or asked is None:
+            continue
+        pairs = zip(numbers.columns.get(Event.CYCLES, ()), numbers.columns[event], strict=False)
+        found = median(cycles / time_us for cycles, time_us in pairs if time_us > 0)
+        if found > 0:
+            yield _Rate(numbers, found, profile, asked, exact=event is Event.COMPUTE)
 
 
 def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Nothing]]:
     """Check ADV-7 for each graph that was measured under several profiles."""
-    by_graph: dict[str, list[Rate]] = {}
+    by_graph: dict[str, list[_Rate]] = {}
     for rate in _rates(every):
         by_graph.setdefault(rate.numbers.measurement.graph, []).append(rate)
     found: list[tuple[Numbers, Advice | Nothing]] = []
@@ -145,7 +132,7 @@ def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Noth
     return [(every[0], Nothing(CLOCK, needs))] if every else []
 
 
-def _judged(same: Sequence[Rate], pairs: Sequence[tuple[Rate, Rate]]) -> Advice | Nothing:
+def _judged(same: Sequence[_Rate], pairs: Sequence[tuple[_Rate, _Rate]]) -> Advice | Nothing:
     """Return advice if the rate of a lower profile is nearer to the higher profile's rate than to the expected one."""
     flat = [(high, low) for high, low in pairs if _measured(high, low) > (1 + low.speed / high.speed) / 2]
     if not flat:
@@ -154,8 +141,7 @@ def _judged(same: Sequence[Rate], pairs: Sequence[tuple[Rate, Rate]]) -> Advice 
     ratio = low.speed / high.speed
     clear = ratio <= _CLEARLY_DIFFERENT and high.exact and low.exact
     best = Confidence.HIGH if clear else Confidence.MEDIUM if ratio <= _CLEARLY_DIFFERENT else Confidence.LOW
-    order = list(Confidence)
-    confidence = max(high.numbers.confidence(best), low.numbers.confidence(best), key=order.index)
+    confidence = Confidence.least(high.numbers.confidence(best), low.numbers.confidence(best))
     evidence = [
         f"{sentence(_compared(high, low))}.",
         f"By the corners they vote it should be about {percent(ratio)}.",
@@ -163,13 +149,14 @@ def _judged(same: Sequence[Rate], pairs: Sequence[tuple[Rate, Rate]]) -> Advice 
     ]
     if not (high.exact and low.exact):
         evidence.append("The time includes waits, which may hide a difference.")
-    is_record = any(recorded_runtime(each.numbers.measurement.profile) is not None for each in (high, low))
+    is_record = any(recorded_runtime(each.profile) is not None for each in (high, low))
     return Advice(CLOCK, confidence, tuple(evidence), _DO_OF_RUNTIME if is_record else _DO, 1 - ratio)
 
 
-def _measured(high: Rate, low: Rate) -> float:
+def _measured(high: _Rate, low: _Rate) -> float:
     return low.cycles_per_us / high.cycles_per_us
 
 
-def _compared(high: Rate, low: Rate) -> str:
-    return f"under {low.profile} the cycles per us are {percent(_measured(high, low))} of those under {high.profile}"
+def _compared(high: _Rate, low: _Rate) -> str:
+    share = percent(_measured(high, low))
+    return f"under {low.profile.name} the cycles per us are {share} of those under {high.profile.name}"

@@ -9,17 +9,14 @@ import attrs
 
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.report.words import counted, sentence, time
-from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.numbers import Numbers, powered_up
-from htppower.tools.review.advice.own_settings import sustain_us
-from htppower.tools.review.advice.rules import COLD_START, POWER_UP
-from htppower.tools.review.advice.statistics import median
+from htppower.tools.review.advice.measurement import Event
+from htppower.tools.review.advice.numbers import Numbers, median, powered_up
+from htppower.tools.review.advice.own_settings import HOLD, outlasting, sustain_us
+from htppower.tools.review.advice.rules import COLD_START, POWER_UP, Advice, Confidence, Gain, Nothing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.tools.review.advice.measurement import Measurement
 
 # The share of inferences with a power-up: from half of them on it is the rule, from a tenth on it is not an accident.
 _MOSTLY = 0.5
@@ -29,19 +26,14 @@ _MANY = 5
 _OF_AVERAGES = 0.25
 # The longest power-up that third parties have measured.
 _LONGEST_POWER_UP_US = 29_000.0
-_HOLD = "htppower profile NAME -- COMMAND   # holds the votes up while the command runs"
 _IN_A_ROW = "run several inferences after each other, so that one power-up serves them all"
 # A record holds what a runtime votes by itself. It has no field for the runtime's timers.
-_RECORDED = (_HOLD, f"or {_IN_A_ROW}")
+_RECORDED = (HOLD, f"or {_IN_A_ROW}")
 _HELD = (
     _IN_A_ROW,
     "check that the runtime makes its session once, and that the mode is set: its votes would outlast every gap",
 )
 _NOT_TOLD = "an average does not show whether it happens once or always"
-# REV-8 reports a sustain time longer than this.
-_LONGEST_SUSTAIN_US = 10_000_000
-_ROUND_UP_US = 100_000
-_MARGIN = 1.2
 # Without rows of power-up, a first inference is slow if it takes half as long again as the slowest tenth of the others,
 # and 1 ms more.
 _STANDS_OUT = 1.5
@@ -108,7 +100,8 @@ def _of_averages(numbers: Numbers) -> Advice | Nothing:
         said += f", {time(least_us)} at least"
     if least_us is None or not powered_up(least_us, numbers.whole_us):
         more_us = average_us - (least_us or 0.0)
-        return (_sometimes if _has_limits(measured) else _without_limits)(numbers, said, more_us)
+        has_limits = least_us is not None and Event.POWER_ON in measured.most
+        return (_sometimes if has_limits else _without_limits)(numbers, said, more_us)
     if _is_of_one(numbers):
         return Nothing(POWER_UP, f"{said}; the file seems to hold one inference")
     return _advice(numbers, least_us, [f"{sentence(said)}: every inference has a power-up."], None)
@@ -122,11 +115,6 @@ def _sometimes(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
         return Nothing(POWER_UP, said)
     said = f"{sentence(said)} and {time(most_us)} at most: many inferences have a power-up."
     return _advice(numbers, more_us, [said], None, Confidence.LOW)
-
-
-def _has_limits(measured: Measurement) -> bool:
-    """Return whether the file has the smallest and the largest time of power-up, next to the average."""
-    return Event.POWER_ON in measured.least and Event.POWER_ON in measured.most
 
 
 def _without_limits(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
@@ -183,10 +171,8 @@ def _held_longer(gap_us: float | None, held_us: float) -> tuple[str, ...]:
         )
     if gap_us < held_us:
         return ("votes: {hmx_timeout_us: 1000000}   # the votes are still up, so HMX has timed out",)
-    wanted = math.ceil(_MARGIN * gap_us / _ROUND_UP_US) * _ROUND_UP_US
-    if wanted > _LONGEST_SUSTAIN_US:
-        return (_HOLD, f"or {_IN_A_ROW}")
-    return (f"relax: {{after_inference_us: {wanted}}}   # longer than the gap between inferences",)
+    held = outlasting(gap_us, "gap between inferences")
+    return _RECORDED if held == (HOLD,) else held
 
 
 def _gap_before(numbers: Numbers, places: Sequence[int]) -> float | None:
@@ -204,10 +190,8 @@ def cold_start(numbers: Numbers) -> Advice | Nothing:
     if measured.averaged:
         return _average_moved(numbers)
     if ups.inferences == 1 and ups.at:
-        evidence = (
-            f"Power on takes {time(ups.cold_us)} in the only inference of the file: other inferences may differ.",
-        )
-        return _warm_up(numbers, ups.cold_us, evidence, Confidence.LOW)
+        only = f"Power on takes {time(ups.cold_us)} in the only inference of the file: other inferences may differ."
+        return _warm_up(numbers, ups.cold_us, only, Confidence.LOW)
     if not ups.at and len(measured.starts) < measured.count:
         # The row of the first inference may be missing.
         return _slow_first(numbers)
@@ -216,14 +200,14 @@ def cold_start(numbers: Numbers) -> Advice | Nothing:
         return Nothing(COLD_START, f"{said}{' (ADV-3)' if ups.at else ''}")
     which = "the first inference" if set(ups.at) <= set(measured.starts) else counted(len(ups.at), "inference")
     sessions = f" of {counted(len(measured.starts), 'session')}" if len(measured.starts) > 1 else ""
-    evidence = (f"Power on takes {time(ups.cold_us)} in {which}{sessions}, and {time(ups.warm_us)} in the others.",)
-    return _warm_up(numbers, ups.cold_us, evidence, Confidence.HIGH)
+    said = f"Power on takes {time(ups.cold_us)} in {which}{sessions}, and {time(ups.warm_us)} in the others."
+    return _warm_up(numbers, ups.cold_us, said, Confidence.HIGH)
 
 
 def _average_moved(numbers: Numbers) -> Advice | Nothing:
     measured = numbers.measurement
     average_us = measured.columns[Event.POWER_ON][0]
-    if not _has_limits(measured):
+    if Event.POWER_ON not in measured.least or Event.POWER_ON not in measured.most:
         said = f"power on takes {time(average_us)} on average"
         often = isinstance(_of_averages(numbers), Advice)
         doubt = "" if often or not powered_up(average_us, numbers.whole_us) else f"; {_NOT_TOLD}"
@@ -235,7 +219,7 @@ def _average_moved(numbers: Numbers) -> Advice | Nothing:
     often = average_us - least_us >= _OF_AVERAGES * (most_us - least_us)
     if (often or powered_up(least_us, numbers.whole_us)) and not _is_of_one(numbers):
         return Nothing(COLD_START, f"{said} (ADV-3)")
-    return _warm_up(numbers, most_us, (f"{sentence(said)}.",), Confidence.LOW)
+    return _warm_up(numbers, most_us, f"{sentence(said)}.", Confidence.LOW)
 
 
 def _slow_first(numbers: Numbers) -> Advice | Nothing:
@@ -251,17 +235,10 @@ def _slow_first(numbers: Numbers) -> Advice | Nothing:
     said = f"the first inference takes {time(first_us)}, the others {time(median(others))} at the median"
     if first_us < _STANDS_OUT * slowest_us or first_us - slowest_us < _STANDS_OUT_US:
         return Nothing(COLD_START, said)
-    return _warm_up(numbers, first_us - median(others), (f"{sentence(said)}.",), Confidence.MEDIUM)
+    return _warm_up(numbers, first_us - median(others), f"{sentence(said)}.", Confidence.MEDIUM)
 
 
-def _warm_up(numbers: Numbers, lost_us: float, evidence: tuple[str, ...], best: Confidence) -> Advice:
+def _warm_up(numbers: Numbers, lost_us: float, evidence: str, best: Confidence) -> Advice:
     share = lost_us / (numbers.total_us + lost_us) if numbers.total_us else 0.0
-    return Advice(
-        COLD_START,
-        numbers.confidence(best),
-        evidence,
-        ("run one inference under session.init(), before the first that a user waits for",),
-        share,
-        0.0,
-        Gain.ONCE,
-    )
+    do = ("run one inference under session.init(), before the first that a user waits for",)
+    return Advice(COLD_START, numbers.confidence(best), (evidence,), do, share, gain=Gain.ONCE)

@@ -11,10 +11,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import MISSING, Measurement
-from htppower.tools.review.advice.readers.made import measurements
-from htppower.tools.review.advice.rows import Collector, Row
+from htppower.tools.review.advice.measurement import MISSING, Event, Measurement, WrongUnit, event_of, in_kept_unit
+from htppower.tools.review.advice.rows import Collector, Row, measurements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +47,7 @@ _SIMULATED = (
 
 def is_csv(head: str) -> bool:
     """Return whether a file that begins like this is such a CSV."""
-    return any(_is_header(line) for line in head.splitlines())
+    return any(map(_places, head.splitlines()))
 
 
 def read(source: Source) -> list[Measurement]:
@@ -65,28 +63,19 @@ def read(source: Source) -> list[Measurement]:
     if not series:
         hint = "profile at least one inference"
         raise UnreadableFile(source.path, "", "has no known row of an inference", hint)
-    simulated = not reader.of_viewer and not _is_of_device([set(each.columns) for each in series], reader.hvx_threads)
+    # A device writes RPC rows, or at least rows of the HTP and of HVX threads in use.
+    events = {event for each in series for event in each.columns}
+    of_device = Event.RPC in events or (reader.hvx_threads > 0 and Event.QNN_ACCELERATOR in events)
+    simulated = not reader.of_viewer and not of_device
     form = "CSV of qnn-profile-viewer" if reader.of_viewer else "CSV of ONNX Runtime"
     return measurements(source.path, form, series, simulated=simulated, notes=(_SIMULATED,) if simulated else ())
-
-
-def _is_of_device(events: Sequence[set[Event]], hvx_threads: float) -> bool:
-    """Return whether a device made it: it has an RPC row, or at least rows of the HTP and HVX threads in use."""
-    if any(Event.RPC in each for each in events):
-        return True
-    return hvx_threads > 0 and any(Event.QNN_ACCELERATOR in each for each in events)
 
 
 class _Meaning(NamedTuple):
     """The meaning of a row, apart from its number and its timestamp.
 
-    Attributes:
-        event: the event of the number; None for a row of something else.
-        factor: converts the number to the unit of its kind.
-        unit: the unit in the file.
-        graph: the name of the graph, if the row has it.
-        op: the name of the op, if the row is an op's.
-        ends_session: whether another session begins.
+    The row has the number of an event, in this unit of the file, or is an op's, or ends a session, or means nothing.
+    ``factor`` converts the number to the unit of its kind.
     """
 
     event: Event | None = None
@@ -112,14 +101,14 @@ class _Rows:
         """Read a line."""
         if not line or line.isspace():
             return
-        if line.startswith(_HEADER_BEGINS) and _is_header(line):
-            self._places = _order(line)
+        may_be_header = not self._places or line.startswith(_HEADER_BEGINS)
+        if may_be_header and (places := _places(line)):
+            self._places = places
             self._meanings = {}
             self.collector.end_session()
         elif not self._places:
             # Only the viewer writes lines before the header.
-            self._places = _order(line) if _is_header(line) else ()
-            self.of_viewer |= not self._places
+            self.of_viewer = True
         else:
             self._row(line)
 
@@ -167,7 +156,7 @@ class _Rows:
         try:
             return _Meaning(event, in_kept_unit(event, 1.0, unit), unit, graph)
         except WrongUnit as error:
-            raise self._source.wrong(str(error), "", self._column(_UNIT)) from None
+            raise self._source.wrong(str(error), "", self._places[_UNIT] + 1) from None
 
     def _fields(self, line: str) -> list[str]:
         """Return the columns of a row in the order of ``COLUMNS``."""
@@ -186,22 +175,15 @@ class _Rows:
         except ValueError:
             number = math.nan
         if not 0 <= number < math.inf:
-            hint = "a number, 0 or more"
-            raise self._source.wrong(f"{event.printed} is {said.strip()[:40]!r}", hint, self._column(_TIME))
+            message, hint = f"{event.printed} is {said.strip()[:40]!r}", "a number, 0 or more"
+            raise self._source.wrong(message, hint, self._places[_TIME] + 1)
         return number
 
-    def _column(self, which: int) -> int:
-        return self._places[which] + 1
 
-
-def _order(header: str) -> tuple[int, ...]:
-    names = [name.strip().strip('"').strip() for name in header.split(",")]
-    return tuple(names.index(name) for name in COLUMNS)
-
-
-def _is_header(line: str) -> bool:
-    names = {name.strip().strip('"').strip() for name in line.lstrip("\ufeff").split(",")}
-    return names.issuperset(COLUMNS)
+def _places(line: str) -> tuple[int, ...]:
+    """Return the places of ``COLUMNS`` in a header; none if the line is not a header."""
+    names = [name.strip().strip('"').strip() for name in line.lstrip("\ufeff").split(",")]
+    return tuple(names.index(name) for name in COLUMNS) if set(COLUMNS) <= set(names) else ()
 
 
 def _moment(said: str) -> float:

@@ -7,8 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import MISSING, Measurement
+from htppower.tools.review.advice.measurement import MISSING, Event, Measurement, WrongUnit, event_of, in_kept_unit
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.readers.source import Source

@@ -7,15 +7,16 @@ from typing import IO, TYPE_CHECKING
 from htppower.errors.root import UnreadableFile
 from htppower.tools.readers.kinds import begins_as_json, is_own, other_file
 from htppower.tools.readers.opening import opened
-from htppower.tools.review.advice.readers import ai_hub, csv_rows, etdump, genie, log_lines, optrace, qairt, viewer_text
-from htppower.tools.review.advice.readers.json_tree import read_tree
-from htppower.tools.review.advice.readers.source import Source
+from htppower.tools.review.advice.readers import csv_rows, etdump
+from htppower.tools.review.advice.readers import json_profiles as of_json
+from htppower.tools.review.advice.readers.source import Source, read_tree
+from htppower.tools.review.advice.readers.text_profiles import is_viewer_text, read_log, read_viewer_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.tools.review.advice.measurement import Measurement
-    from htppower.tools.review.advice.readers.json_tree import Node
+    from htppower.tools.review.advice.readers.source import Node
 
 _KNOWN = "a profile of Genie, a profile job of AI Hub, a report of qairt.Profiler or a trace of optrace"
 
@@ -44,9 +45,7 @@ def read_measurements(
             return _read_json(source)
         if csv_rows.is_csv(head):
             return csv_rows.read(source)
-        if viewer_text.is_viewer_text(head):
-            return viewer_text.read(source)
-        return log_lines.read(source)
+        return (read_viewer_text if is_viewer_text(head) else read_log)(source)
 
 
 def _read_json(source: Source) -> list[Measurement]:
@@ -55,13 +54,15 @@ def _read_json(source: Source) -> list[Measurement]:
     if other is not None:
         raise UnreadableFile(source.path, "", other.what, other.hint)
     tree = read_tree(source)
-    job = ai_hub.summary_of(tree)
+    job = of_json.ai_hub_job(tree)
     if job is not None:
-        return ai_hub.read(job)
-    readers = ((genie.is_genie, genie.read), (optrace.is_trace, optrace.read), (qairt.is_qairt, qairt.read))
-    for fits, read in readers:
-        if fits(tree):
-            return read(tree)
+        return of_json.read_ai_hub(job)
+    if of_json.is_genie(tree):
+        return of_json.read_genie(tree)
+    if of_json.is_optrace(tree):
+        return of_json.read_optrace(tree)
+    if of_json.is_qairt(tree):
+        return of_json.read_qairt(tree)
     raise _unknown(tree)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.measurements import FORMS, ORDER, Recipe, ai_hub_json, genie_json, made, ort_csv, viewer_csv, viewer_text
 
 from htppower.profiles.loading import load_profile
-from htppower.tools.review.advice.events import Event, Kind
+from htppower.tools.review.advice.measurement import Event, Kind
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
 

@@ -10,20 +10,18 @@ from support.measurements import Recipe, genie_json, made, ort_csv, read, viewer
 
 from htppower.profiles.expressed import records
 from htppower.profiles.loading import load_profile
-from htppower.tools.review.advice.advice import Confidence
-from htppower.tools.review.advice.described import headline, notes
-from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.measurement import Measurement
-from htppower.tools.review.advice.numbers import Numbers
+from htppower.tools.review.advice.forms import headline, notes
+from htppower.tools.review.advice.measurement import Event, Measurement
+from htppower.tools.review.advice.numbers import Numbers, two_humps
 from htppower.tools.review.advice.own_settings import kept_up
 from htppower.tools.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.rules import Confidence
 from htppower.tools.review.advice.run import advise
-from htppower.tools.review.advice.statistics import two_humps
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.tools.review.advice.advice import Advice
+    from htppower.tools.review.advice.rules import Advice
 
 COLD = Recipe(power=9000.0, waits=9020.0)
 

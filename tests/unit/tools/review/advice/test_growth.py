@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.growth import MOST, growth
 
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.rows import Collector, Row
 
 if TYPE_CHECKING:

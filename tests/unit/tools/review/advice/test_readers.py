@@ -28,7 +28,7 @@ from support.measurements import (
     viewer_text,
 )
 
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.readers.recognise import read_measurements
 
 USUAL = Recipe()

@@ -8,7 +8,7 @@ import random
 import pytest
 from support.measurements import ORDER, Recipe, made
 
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.rows import Collector, Row, Series, usual_order
 
 TWO = [Recipe(), Recipe(compute=9000.0, mhz=3000.0)]

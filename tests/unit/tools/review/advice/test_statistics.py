@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.tools.review.advice.statistics import mean, median, two_humps
+from htppower.tools.review.advice.numbers import mean, median, two_humps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 from support.measurements import HEADER, Recipe, made, ort_csv, read, told
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.readers.recognise import read_measurements
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from support.shipped import shipped_folder
 
 from htppower import ProfileError
 from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.tools.review.diff.as_text import in_words
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.in_words import in_words
 from htppower.tools.review.diff.sides import here, read_side
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def test_a_new_profile_is_told_by_what_it_extends(tmp_path: Path) -> None:
     )
     comparison = differ(old, new)
     (hot,) = comparison.additions
-    assert (hot.name, hot.beside, hot.extends) == ("hot", "kept", True)
+    assert (hot.name, hot.old.name, hot.extends) == ("hot", "kept", True)
     ((field, before, after, effect, line),) = [
         (each.field, each.old, each.new, each.effect.value, each.place.line) for each in hot.changes
     ]
@@ -249,7 +249,7 @@ def test_a_new_profile_that_extends_none_is_told_by_the_nearest(tmp_path: Path) 
     old = write(tmp_path / "old", kept="profile: kept\nextends: burst\n")
     new = write(tmp_path / "new", kept="profile: kept\nextends: burst\n", mine=text.replace("bus: SVS", "bus: NOM"))
     (mine,) = differ(old, new).additions
-    assert (mine.beside, mine.extends) == ("power_saver", False)
+    assert (mine.old.name, mine.extends) == ("power_saver", False)
     assert [each.field for each in mine.changes] == ["dcvs_v3.bus"]
 
 

@@ -1,6 +1,10 @@
-"""The text that qnn-profile-viewer prints: sections of statistics, with one line for each event.
+"""Readers of text: what qnn-profile-viewer prints, and the log of llama.cpp's QNN backend.
 
-Its usual reader prints averages, minima and maxima; the reader of the HTP prints every run.
+The viewer prints sections of statistics, with one line for each event. Its usual reader prints averages, minima and
+maxima; the reader of the HTP prints every run.
+
+llama.cpp logs an event as ``[ROOT][RPC (execute) time] BACKEND : 3039 US``, or in newer versions as
+``[profiler][GRAPH]event[1]: RPC (execute) time, duration: 29.409 ms``.
 """
 
 from __future__ import annotations
@@ -9,15 +13,14 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
-from htppower.tools.review.advice.measurement import Measurement
-from htppower.tools.review.advice.readers.made import measurements
-from htppower.tools.review.advice.rows import Collector, Row
+from htppower.tools.readers.kinds import other_file
+from htppower.tools.review.advice.measurement import Event, Measurement, WrongUnit, event_of, in_kept_unit
+from htppower.tools.review.advice.rows import Collector, Row, measurements
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.readers.source import Source
 
-_FORM = "text of qnn-profile-viewer"
+_VIEWER = "text of qnn-profile-viewer"
 _SECTION = re.compile(r"^[-\s]*(?P<phase>[A-Z][\w /-]*?) Stats(?: \((?P<kind>\w+)\))?\s*:")
 _GRAPH = re.compile(r"^[-\s]*Graph \d+ \((?P<name>.*)\)\s*:")
 # The name ends at the last bracket before the colon: "Backend (RPC (execute) time): 2920 us".
@@ -28,6 +31,17 @@ _LINTING = re.compile(r"^\s*(?:Wait \(Scheduler\)|Overlap(?: \(wait\))?) time:")
 _SUMMARIES = ("Average", "Min", "Max")
 _AVERAGES = "The numbers are averages, which one slow inference moves: they are not the median."
 _LINTED = "Linting was on, which itself takes time: compare runs with linting only with other such runs."
+_LLAMA = "log of llama.cpp's QNN backend"
+_ROOT = re.compile(
+    r"\[(?P<level>ROOT|SUB-EVENT)\]\[(?P<name>[^\]]+)\]\s*(?:\w+\s*)?:\s*"
+    r"(?P<number>[^\s\[]*)(?:\s+(?P<unit>[^\s\d,]+))?\s*$"
+)
+_TRACED = re.compile(
+    r"\[profiler\]\[(?P<graph>[^\]]*)\][^\s\[]*?event\[\d+\]:\s*(?P<name>\S(?:(?!\[profiler\]).)*?), "
+    r"(?P<what>duration|count|cycles|sub_count):\s*(?P<number>[^\s,]*)\s*(?P<unit>[^\s\d,]*)"
+)
+_BEGINS = re.compile(r"\[profiler\]\[[^\]]*\]print_profile_events start")
+_PLAIN_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?")
 
 
 def is_viewer_text(head: str) -> bool:
@@ -35,7 +49,7 @@ def is_viewer_text(head: str) -> bool:
     return any(_SECTION.match(line) or _ENTRY.match(line) for line in head.splitlines())
 
 
-def read(source: Source) -> list[Measurement]:
+def read_viewer_text(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
@@ -46,7 +60,7 @@ def read(source: Source) -> list[Measurement]:
         reader.take(line)
     notes = (_LINTED,) if reader.linted else ()
     found = _summed_up(source.path, reader, notes)
-    found += measurements(source.path, _FORM, reader.collector.finish(), notes=notes)
+    found += measurements(source.path, _VIEWER, reader.collector.finish(), notes=notes)
     if not found:
         hint = "profile at least one inference"
         raise UnreadableFile(source.path, "", "has no statistics of an inference", hint)
@@ -109,21 +123,59 @@ def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...]) -> list[Measur
     graphs = {name: kinds for name, kinds in reader.summaries.items() if name} or reader.summaries
     found = []
     for name, kinds in graphs.items():
+        values = {kind: {event: number for event, (number, _) in each.items()} for kind, each in kinds.items()}
         middle = next((kinds[kind] for kind in _SUMMARIES if kind in kinds), {})
-        limits = {
-            kind: {event: number for event, (number, _) in kinds.get(kind, {}).items()} for kind in _SUMMARIES[1:]
-        }
         found.append(
             Measurement(
                 path,
-                _FORM,
+                _VIEWER,
                 {event: (number,) for event, (number, _) in middle.items()},
                 {event: unit for event, (_, unit) in middle.items()},
                 name,
                 averaged=True,
-                least=limits["Min"],
-                most=limits["Max"],
+                least=values.get("Min", {}),
+                most=values.get("Max", {}),
                 notes=(_AVERAGES, *notes),
             )
         )
     return found
+
+
+def read_log(source: Source) -> list[Measurement]:
+    """Return what was measured.
+
+    Raises:
+        UnreadableFile: a line is wrong, or no line belongs to an inference.
+    """
+    collector = Collector()
+    for line in source.lines():
+        if _BEGINS.search(line):
+            collector.end_inference()
+        elif found := _ROOT.search(line) or _TRACED.search(line):
+            _take(source, collector, found)
+    series = collector.finish()
+    if not series:
+        other = other_file(source.head)
+        if other is not None:
+            raise UnreadableFile(source.path, "", other.what, other.hint)
+        hint = "htppower advise reads what profilers write; htppower advise --help lists them"
+        raise UnreadableFile(source.path, "", "is not the output of a known profiler", hint)
+    return measurements(source.path, _LLAMA, series)
+
+
+def _take(source: Source, collector: Collector, found: re.Match[str]) -> None:
+    groups = found.groupdict()
+    graph, what = groups.get("graph") or "", groups.get("what")
+    event = event_of(found["name"])
+    if event is None or groups.get("level") == "SUB-EVENT" or what == "sub_count":
+        collector.add(Row(None, 0.0, graph=graph, op=found["name"]))
+        return
+    if not _PLAIN_NUMBER.fullmatch(found["number"]):
+        message = f"{event.printed} is {found['number'][:40]!r}"
+        raise source.wrong(message, "a number and its unit", found.start("number") + 1)
+    unit = found["unit"] or (what if what in ("count", "cycles") else "")
+    try:
+        number = in_kept_unit(event, float(found["number"]), unit)
+    except WrongUnit as error:
+        raise source.wrong(str(error), "", found.start("unit") + 1) from None
+    collector.add(Row(event, number, unit, graph=graph))

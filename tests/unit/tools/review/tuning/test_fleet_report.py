@@ -13,7 +13,7 @@ from htppower import load_profile
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.report.layout import shown_width
 from htppower.tools.report.styled import plain
-from htppower.tools.review.fleet_report import FleetReport
+from htppower.tools.review.tuning.fleet_report import FleetReport
 from htppower.tools.tuning.fleet.fleet import Fleet
 from htppower.tools.tuning.fleet.records import Cost, Question, Unread
 from htppower.tools.tuning.fleet.settle import Aim, settle
@@ -62,7 +62,7 @@ def test_the_text_says_what_is_out_of_the_ordinary() -> None:
     assert "/fleet: 2 files read (1 of them by an earlier run), 12 left out" in text
     assert "2 results of an earlier run broken, and read again" in text
     assert "In 1 file something was left out; JSON shows what" in text
-    assert "adaptive, 100 ms" in text
+    assert "adaptive, B 100 ms" in text
     assert "learnt on each device: chosen" in text
     assert "Left out: 12 files that can't be read\n/fleet/bad0: is empty\\x1b[2J\n" in text
     assert "bad9" in text

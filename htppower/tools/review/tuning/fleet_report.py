@@ -15,6 +15,7 @@ from htppower.tools.report.as_text import as_text
 from htppower.tools.report.blocks import Heading, Paragraph, Table
 from htppower.tools.report.layout import WIDTH, wrapped
 from htppower.tools.report.words import counted, duration
+from htppower.tools.tuning.choices import sustain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,13 +90,13 @@ class FleetReport:
 
     def _choices(self) -> Iterator[Block]:
         settled = self.settled
-        rows = [(_sustain(each.sustain), each.cost, "learnt on each device") for each in settled.learnt]
-        rows.append((_sustain(settled.fixed.sustain), settled.fixed.cost, "the best fixed time for all"))
+        rows = [(sustain_text(each.sustain), each.cost, "learnt on each device") for each in settled.learnt]
+        rows.append((sustain_text(settled.fixed.sustain), settled.fixed.cost, "the best fixed time for all"))
         place = [*settled.learnt, settled.fixed].index(settled.chosen)
         rows[place] = (*rows[place][:2], f"{rows[place][2]}: chosen")
         rows += [
-            (_sustain(VENDOR_SUSTAIN_US), settled.vendors.cost, "the vendor's"),
-            (_sustain(0), settled.at_once.cost, "lowered at once"),
+            (sustain_text(VENDOR_SUSTAIN_US), settled.vendors.cost, "the vendor's"),
+            (sustain_text(0), settled.at_once.cost, "lowered at once"),
             ("each its own", settled.own, "the best fixed time of each device"),
         ]
         yield Table("The cost of each sustain time", _HEADINGS, (self._row(*row) for row in rows))
@@ -111,16 +112,17 @@ class FleetReport:
         sustain, gap_us = self.settled.chosen.sustain, self.settled.gap_us
         if not sustain or not gap_us:
             return "for gaps of any length"
-        return f"for gaps up to {_sustain(sustain)} (now up to {duration(gap_us)})"
+        return f"for gaps up to {sustain_text(sustain)} (now up to {duration(gap_us)})"
 
     def _row(self, name: str, cost: Cost, about: str) -> tuple[str, ...]:
         ideal_us = self.settled.clairvoyant_us
-        share = _percent((cost.cold_starts + self._total("sessions")) / self._total("inferences"))
-        return name, share, _rough(cost.cost_us), f"{cost.cost_us / ideal_us:.3f}" if ideal_us else "-", about
+        share = (cost.cold_starts + self._total("sessions")) / self._total("inferences")
+        ratio = f"{cost.cost_us / ideal_us:.3f}" if ideal_us else "-"
+        return name, f"{share * 100:.1f} %", f"{cost.cost_us / 1e6:.1f} s", ratio, about
 
     def _losses(self) -> Iterator[Block]:
         devices = self.settled.devices
-        chosen = _sustain(self.settled.chosen.sustain)
+        chosen = sustain_text(self.settled.chosen.sustain)
         yield Heading(f"The loss of each device by {chosen}, against its own best fixed time")
         losses = sorted(each.loss for each in devices)
         shares = (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("all", 1.0))
@@ -128,7 +130,7 @@ class FleetReport:
         yield Paragraph(f"at most: {', '.join(at_most)}")
         worst = [each for each in devices[:_MOST_NAMED] if each.loss > 0]
         rows = (
-            (self._short(each), _gain(each.loss), _sustain(each.best.sustain), counted(each.gaps, "gap"))
+            (self._short(each), _gain(each.loss), sustain_text(each.best.sustain), counted(each.gaps, "gap"))
             for each in worst
         )
         yield Table("The devices that lose most", ("Device", "Loses", "Its own best", ""), rows)
@@ -183,7 +185,7 @@ class FleetReport:
         settled = self.settled
         traces = counted(len(self.fleet.answers), "trace")
         ratios = (
-            f"{_sustain(each.sustain)} {each.cost.cost_us / settled.clairvoyant_us:.3f}"
+            f"{sustain_text(each.sustain)} {each.cost.cost_us / settled.clairvoyant_us:.3f}"
             for each in (settled.chosen, settled.vendors, settled.at_once)
             if settled.clairvoyant_us
         )
@@ -228,23 +230,6 @@ def _device(device: Device) -> dict[str, Any]:
     }
 
 
-def _sustain(sustain: Sustain) -> str:
-    if not isinstance(sustain, Adaptive):
-        return duration(sustain) if sustain else "0"
-    if sustain.cold_starts_ppm is not None:
-        return f"adaptive, {share_text(sustain.cold_starts_ppm)} cold"
-    return f"adaptive, {duration(sustain.break_even_us or 0)}"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.1f} %"
-
-
 def _gain(loss: float) -> str:
     """Return a loss as a share. A negative loss is a gain."""
     return "all" if math.isinf(loss) else f"{loss * 100:+.1f} %"
-
-
-def _rough(cost_us: int) -> str:
-    """Return a cost, rounded for comparison."""
-    return f"{cost_us / 1e6:.1f} s"

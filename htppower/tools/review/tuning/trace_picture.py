@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from htppower.tools.report.chart import STYLE, Chart, Scale
 from htppower.tools.report.svg import WIDTH, shortened, svg, text
 from htppower.tools.report.words import counted, duration, percent, plural, time
-from htppower.tools.review.traces.clock_lane import LANE_PX, draw_clock
-from htppower.tools.review.traces.words import facts, headline, title
+from htppower.tools.review.tuning.clock_lane import LANE_PX, draw_clock
+from htppower.tools.review.tuning.trace_words import facts, headline, title
 from htppower.tools.tuning.traces.patterns import begun, burst_spans, busy_shares
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import pytest
 
-from htppower.tools.review.traces.forms import FORMS, render
+from htppower.tools.review.tuning.trace_forms import FORMS, render
 from htppower.tools.tuning.traces.clocks import ClockPoint, ClockTrace
 from htppower.tools.tuning.traces.describe import describe
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace

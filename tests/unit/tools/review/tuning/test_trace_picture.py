@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from htppower.tools.review.traces.picture import as_svg
+from htppower.tools.review.tuning.trace_picture import as_svg
 from htppower.tools.tuning.traces.describe import describe
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.report.words import counted, duration, percent, three_digits, time
+from htppower.tools.report.words import counted, percent, three_digits, time
 from htppower.tools.tuning.traces.patterns import FEWEST_INTERVALS
 
 if TYPE_CHECKING:
@@ -82,19 +82,3 @@ def _period(session: SessionDescription) -> str:
         f"{time(period.interval_us)}{rate}, jitter {time(period.jitter_us)}: "
         f"{percent(period.share)} of the intervals are within 5 % of the median"
     )
-
-
-def time_outs(session: SessionDescription) -> list[tuple[str, ...]]:
-    """Return a row for each fixed sustain time: the time, how many find votes up, how long they are up in vain."""
-    return [
-        (
-            duration(each.time_out_us),
-            f"{each.warm:,}",
-            percent(each.share),
-            time(each.idle_us),
-        )
-        for each in session.time_outs
-    ]
-
-
-TIME_OUT_HEADINGS = ("sustain time", "warm", "share", "up while idle")

@@ -1,4 +1,4 @@
-"""The keys of an extension file that state the votes of a core or graph, by the fields of a profile."""
+"""The keys of an extension file: those that state votes, by the fields of a profile, and changes in all others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.errors import shortened
+from htppower.profiles.fields import UNSET
 from htppower.tools.extensions.clock_blocks import (
     DEINIT_DONE,
     DEINIT_START,
@@ -17,14 +19,18 @@ from htppower.tools.extensions.clock_blocks import (
     INIT_START,
     PLAIN_BY_NAME,
 )
-from htppower.tools.extensions.keys import BESIDE, BLOCKS, UINT32, Section
+from htppower.tools.extensions.json_parser import Kind
+from htppower.tools.extensions.keys import BESIDE, BLOCKS, CORE_KEYS, UINT32, Section
+from htppower.tools.extensions.one_core import cores_by_device, outvoted
+from htppower.tools.review.diff.change import Cause, Change
+from htppower.tools.review.diff.effects import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from htppower.errors import KeyPath
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.json_parser import Member
+    from htppower.tools.extensions.json_parser import Member, Node
     from htppower.votes.vote_set import VoteSet
 
 # The origin of the votes in force after a state: its own item, or the item of the nearest state before it.
@@ -56,6 +62,14 @@ _FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         **{f"{clock}VoltageCorner{end}": (limit,) for clock in ("hmx", "ceng") for end, limit in _LIMITS},
     }
 )
+_LONGEST = 60
+# The keys whose effect is reported as an effect of votes, and the keys that pair graphs.
+_OF_VOTES = {
+    Section.CORE: frozenset(CORE_KEYS),
+    Section.GRAPH: frozenset({"perf_profile", "graph_names"}),
+}
+# The keys that hold lists of blocks. An empty list has no effect.
+_HOLDERS = frozenset({(Section.TOP, "devices"), (Section.TOP, "graphs"), (Section.DEVICE, "cores")})
 
 
 def origins(file: ExtensionFile, core: Block | None, state: str, *, custom: bool) -> dict[KeyPath, Member]:
@@ -157,3 +171,63 @@ def _clocks(hvx: Any, at: KeyPath, written: Any) -> Any:
 def _number(written: Any) -> int | None:
     is_number = isinstance(written, (int, float)) and not isinstance(written, bool)
     return int(written) if is_number and 0 <= written <= UINT32.high else None
+
+
+def changed_settings(name: str, old: ExtensionFile, new: ExtensionFile) -> Iterator[Change]:
+    """Yield the settings that differ and send no vote, in the order of the new file, then the removed settings.
+
+    They include votes of a core that a later core of its device overrides.
+    """
+    before, after = dict(_settings(old)), dict(_settings(new))
+    for at in dict.fromkeys((*after, *before)):
+        one, other = before.get(at), after.get(at)
+        if (one is None and old.text.at(at) is not None) or (other is None and new.text.at(at) is not None):
+            # One side sends a vote with this key, which is reported with the votes.
+            continue
+        # Texts of values are compared, since ``true`` is not 1.
+        if one is not None and other is not None and repr(one.node.plain()) == repr(other.node.plain()):
+            continue
+        places = (_place(old, at, one), _place(new, at, other))
+        cause = Cause(places[1]) if other is not None else Cause(places[0], removed=True)
+        said = _said(old, one), _said(new, other)
+        yield Change(name, "", ".".join(at), *said, Effect.NO_VOTE, places[1], places[0], cause)
+
+
+def _settings(file: ExtensionFile) -> Iterator[tuple[KeyPath, Member]]:
+    sections = {block.at: block.section for block in file.blocks}
+    in_vain = {each.member.node.start for cores in cores_by_device(file).values() for each in outvoted(cores)}
+    waiting: list[tuple[KeyPath, Node]] = [((), file.text.accepted())]
+    while waiting:
+        at, node = waiting.pop()
+        of_votes = _OF_VOTES.get(sections[at], frozenset()) if at in sections else frozenset()
+        told = set()
+        for member in node.members:
+            # If a key is given twice, the first counts.
+            if member.key in told or (member.key in of_votes and member.node.start not in in_vain):
+                continue
+            told.add(member.key)
+            below = (*at, member.key)
+            items = [((*below, str(number)), item) for number, item in enumerate(member.node.items)]
+            if any(key in sections for key, _ in items):
+                waiting += [(key, item) for key, item in items if item.kind is Kind.OBJECT]
+            elif member.node.kind is Kind.OBJECT and member.node.members:
+                waiting.append((below, member.node))
+            elif (file_section := sections.get(at)) is None or (file_section, member.key) not in _HOLDERS:
+                yield below, member
+
+
+def _place(file: ExtensionFile, at: KeyPath, member: Member | None) -> Any:
+    """Return the place of a key. If the file lacks the key, return the nearest object that would hold it."""
+    if member is not None:
+        return file.place(member)
+    node = None
+    while at and node is None:
+        at = at[:-1]
+        node = file.text.at(at)
+    return file.place(node if node is not None else file.text.accepted())
+
+
+def _said(file: ExtensionFile, member: Member | None) -> str:
+    if member is None:
+        return UNSET
+    return shortened(" ".join(file.text.text[member.node.start : member.node.end].split()), _LONGEST)
