@@ -8,8 +8,10 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import Adaptive
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tools.report.words import counted
 from htppower.tools.tuning.choices import Choice, cheapest, whole_us_of
+from htppower.tools.tuning.cost.blocks import fits
 from htppower.tools.tuning.long_trial import LongTrial
 from htppower.tools.tuning.margin import rounded_up
 from htppower.tools.tuning.session_advice import front_of, nearest_to
@@ -19,6 +21,7 @@ from htppower.tools.tuning.trial import thinned
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from htppower.profiles.sustain import Sustain
     from htppower.tools.tuning.session_advice import Aim, SessionAdvice
     from htppower.tools.tuning.traces.trace import SessionTrace
     from htppower.tools.tuning.trial import Trial
@@ -47,8 +50,11 @@ def on_whole(
     least = cheapest(list(found.values()), price_w, count, aim.limits)
 
     def again(choice: Choice | None) -> Choice | None:
-        there = None if choice is None else found[choice]
-        return there if there is None or there.keeps_to(aim.limits) else least
+        if choice is None:
+            # If no choice keeps to the limits on the stretches, one may do so on the whole recording.
+            return least if advice.cheapest is None else None
+        there = found[choice]
+        return there if there.keeps_to(aim.limits) else least
 
     margin, alone = advice.margin, again(advice.best)
     if margin is not None:
@@ -76,13 +82,21 @@ def _wanted(advice: SessionAdvice, best: Choice | None, aim: Aim) -> list[Choice
     """Return the choices to compute: all that the advice names, some of the front, and times longer than the best."""
     named = (advice.present, best, advice.best, advice.cheapest, *(choice for _, choice in advice.nearest))
     of_each = () if advice.margin is None else advice.margin.of_each
-    places = thinned(np.arange(len(advice.front)), _MOST_OF_FRONT)
-    spread = [advice.front[place] for place in places.tolist()]
+    front = [each for each in advice.front if _is_quick(advice.offer(each).trial, each.sustain)]
+    spread = [front[place] for place in thinned(np.arange(len(front)), _MOST_OF_FRONT).tolist()]
     longer = []
     if best is not None and aim.limits and isinstance(best.sustain, int):
         times_us = [*(rounded_up(best.sustain * each) for each in _LONGER if best.sustain), aim.most_us]
-        longer = [advice.offer(best).choice(min(each, aim.most_us)) for each in times_us]
+        offer = advice.offer(best)
+        longer = [offer.choice(min(each, aim.most_us)) for each in times_us if _is_quick(offer.trial, each)]
     return list(dict.fromkeys(each for each in (*named, *of_each, *spread, *longer) if each is not None))
+
+
+def _is_quick(trial: Trial, sustain: Sustain) -> bool:
+    """Return whether the outcome of a sustain time is found without a loop over all gaps."""
+    if isinstance(sustain, Adaptive):
+        return True
+    return trial.workload.one_at_a_time if sustain == 0 else sustain >= SHORTEST_SUSTAIN_US and fits(trial.workload)
 
 
 def _computed(advice: SessionAdvice, choices: Sequence[Choice], session: SessionTrace) -> Mapping[Choice, Choice]:
