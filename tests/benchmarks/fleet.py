@@ -48,15 +48,24 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
     each = ", ".join(f"{gain:.2f}" for gain in gains)
     detail = f"{1 / LEAST_GAIN:.3f} is {LEAST_GAIN} times as fast; in turn {each}; {one_s:.1f} s, {two_s:.1f} s"
     detail += f"; the two read {busy:.0%} of the time; load of the machine {os.getloadavg()[0]:.1f}"
+    # What two idle cores allow: one process for the parent's work, and two for the reading.
+    own_s, readers_s = (statistics.median(getattr(run, name) for run in by_two) for name in ("own_s", "readers_s"))
+    detail += f"; by processor time {(own_s + readers_s) / (own_s + readers_s / 2):.2f}"
     what = f"fleet of {files} traces, time of two workers over one's"
     yield Figure(what, 1 / statistics.median(gains), None if smoke else 1 / LEAST_GAIN, "x", detail)
 
 
 class _Run(NamedTuple):
-    """How long a fleet took, and the share of that time that the workers were reading."""
+    """How long a fleet took, the share of that time that the workers were reading, and processor time.
+
+    Attributes:
+        own_s, readers_s: the processor time of this process, and of the workers with their start.
+    """
 
     took_s: float
     busy: float
+    own_s: float
+    readers_s: float
 
 
 def _run(folder: Path, workers: int) -> _Run:
@@ -69,8 +78,15 @@ def _run(folder: Path, workers: int) -> _Run:
                 reading_s.append(chunk.took_s)
                 yield chunk
 
-        began_s = time.perf_counter()
+        began_s, own_s, readers_s = time.perf_counter(), time.process_time(), _children_s()
         fleet = read_fleet(trace_files(folder), _QUESTION, read=read, results=Path(kept, "results.jsonl"))
         settle(fleet.answers, _QUESTION)
         took_s = time.perf_counter() - began_s
-        return _Run(took_s, sum(reading_s) / (workers * took_s))
+        used_s = time.process_time() - own_s, _children_s() - readers_s
+        return _Run(took_s, sum(reading_s) / (workers * took_s), *used_s)
+
+
+def _children_s() -> float:
+    """Return the processor time of the ended child processes."""
+    found = os.times()
+    return found.children_user + found.children_system

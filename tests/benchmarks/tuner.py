@@ -1,4 +1,4 @@
-"""The tuner: reading a recording, a whole tuning, every inference under every time-out, and a learnt time-out.
+"""The tuner: reading a recording, a whole tuning, and every inference under every time-out.
 
 Compared with gap by gap and the controller.
 """
@@ -18,10 +18,8 @@ import numpy as np
 from figures import Figure
 from support.trace_files import own_header
 
-from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.cost.blocks import Blocks
 from htppower.tools.tuning.cost.exact import ExactTimeOuts
-from htppower.tools.tuning.cost.learnt import run_lanes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
 from htppower.tools.tuning.cost.workload import Timing, Workload
 from htppower.tools.tuning.models.file import DEFAULT_DEVICE, load_device_model
@@ -49,7 +47,6 @@ _READ = 1_000_000
 _BUDGET_TUNING_S = 60.0
 _BUDGET_GB = 1.5
 _BYTES_OF_RSS = 1 if sys.platform == "darwin" else 1024
-_LANES = 1_024
 
 
 def _session(count: int) -> SessionTrace:
@@ -78,14 +75,6 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
     began = time.process_time()
     run_stepwise(few, Fixed(20_000))
     stepwise_ns = 1e9 * (time.process_time() - began) / few.count
-
-    learnt_ns = 0.0
-    workload = Workload.of(session, timing)
-    for sustain in (Adaptive(break_even_us=100_000), Adaptive(cold_starts_ppm=50_000)):
-        began = time.process_time()
-        run_lanes(workload, sustain, min(_LANES, count // 100))
-        learnt_ns = max(learnt_ns, 1e9 * (time.process_time() - began) / count)
-    yield Figure("tuner, an inference under a learnt time-out", learnt_ns, None, "ns", f"{_LANES} parts at once")
 
     profile = variants(("burst",))[0][0].under(20_000)
     replayed = Workload.of(_session(min(_REPLAYED, count // 100)), timing)

@@ -142,7 +142,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
     TRACE is read as by htppower trace, with its --from, --name and --unit; - is the standard input. Each session is
     tried under every profile of the vendor, with polling on and off if that is valid, with every fixed sustain time and
-    with learnt ones. Sessions of one recording share a core and the process, and are settled together.
+    with learnt ones; a session of more than 200,000 inferences on stretches of it. Sessions of one recording share a
+    core and the process, and are settled together.
 
     The energy is computed from the device model, whose values are measured or assumed. Each result shows the
     assumptions that it depends on, and how far each may change before other advice would be better.

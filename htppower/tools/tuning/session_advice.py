@@ -9,7 +9,6 @@ import numpy as np
 
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
 from htppower.tools.tuning.choices import Choice, Offer, cheapest, pareto_front, whole_us_of
-from htppower.tools.tuning.cost.learnt import is_in_lanes
 from htppower.tools.tuning.cost.power import Power
 from htppower.tools.tuning.margin import Found, Wanted, candidates_us, with_margin
 from htppower.tools.tuning.models.costs import break_even_us, timing
@@ -96,6 +95,12 @@ class SessionAdvice:
         """Return the offer of a choice's variant."""
         return next(each for each in self.offers if each.variant == choice.variant)
 
+    def on(self, session: SessionTrace) -> SessionAdvice:
+        """Return the same choices with offers for another recording of the session."""
+        if session is self.session:
+            return self
+        return attrs.evolve(self, session=session, offers=tuple(each.of(session) for each in self.offers))
+
 
 def price_of_latency_w(model: DeviceModel, profile: Profile, break_even: int) -> float:
     """Return the price of latency, in J for each s, that gives a profile a break-even time.
@@ -175,13 +180,13 @@ def advise(
         measured_under=measured_under,
         offers=offers,
         present=present,
-        front=_front(all_choices),
+        front=front_of(all_choices),
         best=best if margin is None else margin.best,
         cheapest=best,
         margin=margin,
         tried=sum(min(most, offer.trial.time_outs_us.size) + 1 for offer in offers),
         of=sum(offer.trial.time_outs_us.size + 1 for offer in offers),
-        nearest=() if best is not None else _nearest(all_choices, aim.limits),
+        nearest=() if best is not None else nearest_to(all_choices, aim.limits),
         notes=notes,
     )
 
@@ -196,7 +201,7 @@ def _fixed(offer: Offer, most: int) -> list[Choice]:
     return choices if least is None or isinstance(least.sustain, Adaptive) else [*choices, least]
 
 
-def _front(choices: Sequence[Choice]) -> tuple[Choice, ...]:
+def front_of(choices: Sequence[Choice]) -> tuple[Choice, ...]:
     """Return the choices on the front of energy, p50, p99 and cold starts."""
     rows = [(each.energy_j, each.latency.p50, each.latency.p99, each.cold) for each in choices]
     return tuple(choices[place] for place in pareto_front(np.array(rows, dtype=np.float64).reshape(-1, 4)).tolist())
@@ -220,11 +225,6 @@ def _with_learnt(
     if len(chosen) < len(offers):
         names = ", ".join(map(str, chosen))
         notes.append(f"learnt sustain times were tried only under {names}, because the recording is long")
-    if is_in_lanes(offers[0].trial.workload):
-        notes.append(
-            "the results of learnt sustain times are close, but not exact: the recording is long, and the learner ran "
-            "on many parts of it at once"
-        )
     return made, tuple(notes)
 
 
@@ -246,7 +246,7 @@ def _present(offer: Offer) -> Choice:
     return offer.choice(0 if relax is None else relax.after_inference_us)
 
 
-def _nearest(choices: Sequence[Choice], limits: Sequence[Limit]) -> tuple[tuple[Limit, Choice], ...]:
+def nearest_to(choices: Sequence[Choice], limits: Sequence[Limit]) -> tuple[tuple[Limit, Choice], ...]:
     """Return, for each limit that no choice keeps to, the nearest choice; for all limits if each alone can be kept."""
     impossible = [limit for limit in limits if not any(each.keeps_to((limit,)) for each in choices)]
     return tuple(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 import numpy as np
 
+from htppower.tools.tuning.cost.outcome import CALLS_OF_A_RAISE
 from htppower.tools.tuning.margin import rounded_up
 from htppower.tools.tuning.reserve import LONGER_GAPS
 
@@ -119,7 +120,7 @@ class _Core:
     def _spans_of(self, place: int, choice: Choice) -> _Spans:
         offer = self._advices[place].offer(choice)
         run = offer.trial.run(choice.sustain)
-        return _Spans(offer, run.raised_us, run.lowered_us, run.busy(), run.begins_us, choice.calls)
+        return _Spans(offer, run.raised_us, run.lowered_us, run.busy(), run.begins_us, CALLS_OF_A_RAISE * run.cold.size)
 
     def _drawn_j(self, spans: Sequence[_Spans]) -> float:
         edges = [(each.raised_us, each.lowered_us, *each.busy_us) for each in spans]

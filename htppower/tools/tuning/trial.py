@@ -11,12 +11,11 @@ import numpy as np
 from htppower.profiles.sustain import Adaptive
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.sustain.learner import make_learner
-from htppower.tools.tuning.cost.blocks import Blocks, LatencyCounts, fits
-from htppower.tools.tuning.cost.curves import distinct_time_outs_us
+from htppower.tools.tuning.cost.blocks import Blocks, fits
 from htppower.tools.tuning.cost.exact import Counter, ExactTimeOuts
-from htppower.tools.tuning.cost.learnt import run_learnt
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import Fixed, run_lowered_at_once, run_stepwise
+from htppower.tools.tuning.cost.sums import distinct_time_outs_us
 from htppower.tools.tuning.cost.workload import Workload
 from htppower.tools.tuning.limits import COLD, MEAN, quantiles_us, rank
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 # How many time-outs are tried if a raise is so late that each has to be calculated gap by gap.
 _FEW = 64
-# A table of latencies has a million places. If there are fewer inferences, it takes longer than their quantiles.
-_FEWEST_COUNTED = 500_000
 
 
 @attrs.frozen
@@ -71,13 +68,13 @@ class Trial:
         most_us: the longest time-out that is tried.
 
     Attributes:
-        session: the recording of the session.
+        session, timing, most_us: as above.
     """
 
     def __init__(self, session: SessionTrace, timing: Timing, most_us: int) -> None:
         self.session = session
-        self._timing = timing
-        self._most_us = most_us
+        self.timing = timing
+        self.most_us = most_us
         self._latencies: dict[Sustain, Latency] = {}
         self._outcomes: dict[Sustain, Outcomes] = {}
         self._of_several: dict[bytes, Outcomes] = {}
@@ -90,22 +87,22 @@ class Trial:
 
     def of(self, session: SessionTrace) -> Trial:
         """Return a trial of another recording under the same profile."""
-        return Trial(session, self._timing, self._most_us)
+        return Trial(session, self.timing, self.most_us)
 
     def slower(self, factor: float) -> Trial:
         """Return a trial with every inference ``factor`` times as long."""
-        timing = attrs.evolve(self._timing, stretch=self._timing.stretch * factor)
-        return Trial(self.session, timing, self._most_us)
+        timing = attrs.evolve(self.timing, stretch=self.timing.stretch * factor)
+        return Trial(self.session, timing, self.most_us)
 
     @functools.cached_property
     def workload(self) -> Workload:
         """The inferences as they run under the profile."""
-        return Workload.of(self.session, self._timing)
+        return Workload.of(self.session, self.timing)
 
     @functools.cached_property
     def polled_us(self) -> int:
         """How long the CPU polls for answers."""
-        polls_us = self._timing.polls_us
+        polls_us = self.timing.polls_us
         return int(np.minimum(self.workload.takes_us, polls_us).sum()) if polls_us else 0
 
     @functools.cached_property
@@ -114,7 +111,7 @@ class Trial:
         return ExactTimeOuts(Blocks.of(self.workload)) if fits(self.workload) else None
 
     def let_go(self) -> None:
-        """Forget the large tables, some 300 MB of a long recording; they are made again if needed."""
+        """Forget the large tables; they are made again if needed."""
         self._counters.clear()
         for name in ("exact", "workload"):
             self.__dict__.pop(name, None)
@@ -123,8 +120,8 @@ class Trial:
     def time_outs_us(self) -> NDArray[np.int64]:
         """All time-outs that may be the best, except 0; only a few of them if a raise takes too long for ``exact``."""
         if self.exact is not None:
-            return self.exact.time_outs_us(self._most_us)
-        found = distinct_time_outs_us(self.workload.periods.gaps_us, self._most_us, SHORTEST_SUSTAIN_US)[1:]
+            return self.exact.time_outs_us(self.most_us)
+        found = distinct_time_outs_us(self.workload.periods.gaps_us, self.most_us, SHORTEST_SUSTAIN_US)[1:]
         return thinned(found, _FEW)
 
     @functools.cached_property
@@ -138,13 +135,10 @@ class Trial:
         periods = self.workload.periods
         return int(periods.ends_us[-1] - periods.begins_us[0])
 
-    def run(self, sustain: Sustain, *, exact: bool = False) -> Run:
-        """Return the run of the session under a sustain time, inference by inference.
-
-        ``exact``: calculate a learnt sustain time gap by gap, however long the recording is.
-        """
+    def run(self, sustain: Sustain) -> Run:
+        """Return the run of the session under a sustain time, inference by inference."""
         if isinstance(sustain, Adaptive):
-            return run_stepwise(self.workload, make_learner(sustain)) if exact else run_learnt(self.workload, sustain)
+            return run_stepwise(self.workload, make_learner(sustain))
         if sustain == 0:
             return run_lowered_at_once(self.workload)
         if self.exact is None or sustain < SHORTEST_SUSTAIN_US:
@@ -214,19 +208,14 @@ class Trial:
 
     def look_at(self, time_outs_us: NDArray[np.int64], outcomes: Outcomes) -> None:
         """Store the outcome of each time-out, and calculate its latency."""
-        counts = None
-        if self.exact is not None and self.count >= _FEWEST_COUNTED:
-            counts = LatencyCounts(self.exact.blocks)
-        for place in np.argsort(time_outs_us).tolist():
-            time_out_us = int(time_outs_us[place])
+        for place, time_out_us in enumerate(time_outs_us.tolist()):
             if time_out_us not in self._latencies:
                 outcome = outcomes.taken(np.array([place]))
                 if self.exact is None:
                     found = quantiles_us(self.run(time_out_us).ends_us - self.workload.asked_us)
                 else:
-                    cold, of_blocks = self.exact.cold_blocks(time_out_us), self.exact.blocks
-                    found = quantiles_us(of_blocks.latencies_us(cold)) if counts is None else counts.quantiles_us(cold)
-                self._keep(time_out_us, outcome, found)
+                    found = quantiles_us(self.exact.blocks.latencies_us(self.exact.cold_blocks(time_out_us)))
+                self.keep(time_out_us, outcome, found)
 
     def _look_at(self, sustain: Sustain) -> None:
         if self._in_exact(sustain):
@@ -234,12 +223,13 @@ class Trial:
             self.look_at(time_outs, self.outcomes(time_outs))
         else:
             run = self.run(sustain)
-            self._keep(sustain, run.outcome(), quantiles_us(run.ends_us - self.workload.asked_us))
+            self.keep(sustain, run.outcome(), quantiles_us(run.ends_us - self.workload.asked_us))
 
     def _in_exact(self, sustain: Sustain) -> bool:
         return self.exact is not None and not isinstance(sustain, Adaptive) and sustain >= SHORTEST_SUSTAIN_US
 
-    def _keep(self, sustain: Sustain, outcome: Outcomes, quantiles: Sequence[int]) -> None:
+    def keep(self, sustain: Sustain, outcome: Outcomes, quantiles: Sequence[int]) -> None:
+        """Store the outcome of a sustain time, and its latency by the quantiles in ``QUANTILES``."""
         count = self.count
         mean = (self.latency_sum_us + int(outcome.waits_us[0])) / count
         self._outcomes[sustain] = outcome

@@ -9,16 +9,16 @@ import numpy as np
 
 from htppower.errors import HtpPowerError, ProfileError
 from htppower.profiles.loading import load_profile
-from htppower.profiles.sustain import Adaptive
-from htppower.tools.tuning.cost.outcome import CALLS_OF_A_RAISE
 from htppower.tools.tuning.holds import Checked, Holds, check, holds
 from htppower.tools.tuning.notes import about_the_reserve, too_short
 from htppower.tools.tuning.replay import Replayed, replay
 from htppower.tools.tuning.sensitivity import Assumption, assumptions
 from htppower.tools.tuning.session_advice import Aim, SessionAdvice, advise, price_of_latency_w
 from htppower.tools.tuning.shared import Together, settle_together
+from htppower.tools.tuning.traces.stretches import STRETCHES, joined, stretches_of
 from htppower.tools.tuning.trial import thinned
 from htppower.tools.tuning.variants import Variant, candidates_beside, variants
+from htppower.tools.tuning.whole import on_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -170,17 +170,31 @@ def tune(
         note = f"left out, because there is no gap between its inferences: {', '.join(left_out)}"
         trace = attrs.evolve(trace, notes=(*trace.notes, note))
     steps = _Steps(len(sessions), progress)
-    found = [_advise(each, model, question, len(sessions) > 1, steps.part) for each in sessions]
+    parts = [joined(each, stretches_of(each)) for each in sessions]
+    found = [
+        _advise(part, each, model, question, len(sessions) > 1, steps.part)
+        for part, each in zip(parts, sessions, strict=True)
+    ]
     together = None
     best = [advice.best for advice, _ in found]
     if len(found) > 1:
+        stretches = stretches_of(max(sessions, key=lambda each: each.begins_us.size))
+        if stretches:
+            note = f"the recording is long: sessions were settled together on {STRETCHES} stretches of it"
+            trace = attrs.evolve(trace, notes=(*trace.notes, note))
+        shared = [joined(each, stretches) for each in sessions]
+        running = [place for place, each in enumerate(shared) if each.begins_us.size]
         # The price of latency of the first session applies to all: sessions of one process are worth the same.
-        together = settle_together([advice for advice, _ in found], found[0][1])
-        if together.choices is not None:
-            best = list(together.choices)
+        together = settle_together([found[place][0].on(shared[place]) for place in running], found[0][1])
+        for place, choice in zip(running, together.choices or (), strict=False):
+            best[place] = found[place][0].offer(choice).choice(choice.sustain)
+    whole = [
+        on_whole(advice, choice, session, aim) if part is not session else (advice, choice)
+        for (advice, aim), choice, part, session in zip(found, best, parts, sessions, strict=True)
+    ]
     tuned = tuple(
         _finished(advice, choice, model, aim, question, steps.part)
-        for (advice, aim), choice in zip(found, best, strict=True)
+        for (advice, choice), (_, aim) in zip(whole, found, strict=True)
     )
     verified = _verified_together(tuned) if question.verify and len(tuned) > 1 else ()
     return Tuning(trace, model, question, tuned, together, verified)
@@ -201,8 +215,14 @@ class _Steps:
 
 
 def _advise(
-    session: SessionTrace, model: DeviceModel, question: Question, together: bool, progress: Callable[[float], None]
+    part: SessionTrace,
+    session: SessionTrace,
+    model: DeviceModel,
+    question: Question,
+    together: bool,
+    progress: Callable[[float], None],
 ) -> tuple[SessionAdvice, Aim]:
+    """Return advice on a part of a session: on all of it, or on stretches if it is long."""
     try:
         present, notes = _measured_under(session, question)
     except TuningError as error:
@@ -215,7 +235,7 @@ def _advise(
         tried = (*variants_of(present), *tried)
     price_w = price_of_latency_w(model, present, question.break_even_us)
     aim = Aim(question.limits, price_w, question.most_us, question.settings, question.within, together)
-    advice = advise(session, tried, own, model, aim, progress)
+    advice = advise(part, tried, own, model, aim, progress)
     return attrs.evolve(advice, notes=(*notes, *left_out, *too_short(session, advice), *advice.notes)), aim
 
 
@@ -327,7 +347,6 @@ def _replayed(pairs: Sequence[tuple[SessionAdvice, Choice]]) -> tuple[Verified, 
 
 
 def _worked_out(trial: Trial, choice: Choice) -> Replayed:
-    run = trial.run(choice.sustain, exact=True)
-    # The calls of a learnt choice may be close only, see ``run_learnt``.
-    calls = CALLS_OF_A_RAISE * run.cold.size if isinstance(choice.sustain, Adaptive) else choice.calls
+    run = trial.run(choice.sustain)
+    calls = int(trial.outcome(choice.sustain).calls[0])
     return Replayed.worked_out(run, calls)

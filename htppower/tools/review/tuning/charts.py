@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from htppower.tools.tuning.choices import Choice, Offer
+    from htppower.tools.tuning.choices import Choice
     from htppower.tools.tuning.tune import Tuned
 
 # The most points of a curve to draw.
@@ -58,14 +58,14 @@ def cost_chart(tuned: Tuned, name: str) -> str:
     If latency has a price, a line of its own adds the price of waiting for raises.
     """
     marked = _marked(tuned, fixed=True)
-    present = tuned.advice.offer(tuned.advice.present)
-    own = present if tuned.best is None else tuned.advice.offer(tuned.best)
+    present = tuned.advice.present
+    own = tuned.best or present
     to_us = max((each.sustain for each in marked.values() if isinstance(each.sustain, int)), default=0)
-    curves = {"line": _curve(own, to_us)}
+    curves = {"line": _curve(tuned, own, to_us)}
     if tuned.aim.price_in_cost_w:
-        curves["priced"] = _curve(own, to_us, tuned.aim.price_in_cost_w)
-    if present is not own:
-        curves["other"] = _curve(present, to_us)
+        curves["priced"] = _curve(tuned, own, to_us, tuned.aim.price_in_cost_w)
+    if present.variant != own.variant:
+        curves["other"] = _curve(tuned, present, to_us)
     points = [point for curve in curves.values() for point in curve]
     points += [(_shown(each), each.energy_j) for each in marked.values()]
     ys = [y for _, y in points]
@@ -146,16 +146,20 @@ def _energy_spelling(energies_j: list[float]) -> Callable[[float], str]:
     return lambda energy_j: energy_text(energy_j, digits)
 
 
-def _curve(offer: Offer, to_us: int, price_w: float = 0.0) -> list[tuple[float, float]]:
-    """Return the energy of an offer over the sustain time, with the price of the waits for raises.
+def _curve(tuned: Tuned, choice: Choice, to_us: int, price_w: float = 0.0) -> list[tuple[float, float]]:
+    """Return the energy of a choice's variant over the sustain time, with the price of the waits for raises.
 
     The time 0 is drawn left of the shortest time that a timer keeps.
     """
+    offer = tuned.advice.offer(choice)
     trial = offer.trial
+    # The offers of a long recording are of stretches of it.
+    compared_j = offer.choice(choice.sustain).energy_j
+    scale = choice.energy_j / compared_j if compared_j else 1.0
     time_outs = _drawn_us(trial.time_outs_us, to_us)
     found = trial.outcome(0).joined(trial.outcomes(time_outs))
     cost = offer.power.energy_j(found, trial.polled_us, offer.whole_us) + price_w * found.waits_us / _US
-    return list(zip([_LEAST_US / 2, *time_outs.astype(float).tolist()], cost.tolist(), strict=True))
+    return list(zip([_LEAST_US / 2, *time_outs.astype(float).tolist()], (scale * cost).tolist(), strict=True))
 
 
 def _drawn_us(time_outs_us: NDArray[np.int64], to_us: int) -> NDArray[np.int64]:

@@ -11,17 +11,12 @@ import numpy as np
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tools.tuning.cost.outcome import union
 from htppower.tools.tuning.cost.stepwise import run_from_cold
-from htppower.tools.tuning.limits import QUANTILES, quantiles_us, rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from htppower.tools.tuning.cost.outcome import Run
     from htppower.tools.tuning.cost.workload import Workload
-
-
-# Latencies from here on are counted together, in us.
-_LONGEST = 2**20
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -100,14 +95,6 @@ class Blocks:
         """Return the latency of each inference from its request if some blocks are cold."""
         return np.where(cold[self.block_of_each], self.cold_latencies_us, self.warm_latencies_us)
 
-    def inferences_of(self, blocks: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return the numbers of the inferences of some blocks."""
-        last = self.first.size - 1
-        ends = np.where(blocks < last, self._starts[np.minimum(blocks + 1, last)], self.workload.count)
-        sizes = ends - self._starts[blocks]
-        before = np.cumsum(sizes) - sizes
-        return np.repeat(self._starts[blocks] - before, sizes) + np.arange(int(sizes.sum()))
-
     @functools.cached_property
     def _starts(self) -> NDArray[np.int64]:
         return self.workload.periods.first[self.first]
@@ -128,39 +115,3 @@ def _cold_busy_us(workload: Workload, first: NDArray[np.int64], cold: Run) -> ND
 def fits(workload: Workload) -> bool:
     """Return whether a raise takes no longer than the shortest gap between blocks."""
     return workload.late_us <= SHORTEST_SUSTAIN_US
-
-
-class LatencyCounts:
-    """How many inferences take each number of us.
-
-    Args:
-        blocks: the blocks of a session.
-    """
-
-    def __init__(self, blocks: Blocks) -> None:
-        self._blocks = blocks
-        self._cold = np.zeros(blocks.first.size, np.bool_)
-        # All latencies that are longer share the last place.
-        longest_us = max(int(each.max()) for each in (blocks.warm_latencies_us, blocks.cold_latencies_us))
-        self._last = min(longest_us + 1, _LONGEST)
-        self._counts = self._counted(blocks.warm_latencies_us)
-
-    def quantiles_us(self, cold: NDArray[np.bool_]) -> list[int]:
-        """Return the quantiles of latency if some blocks are cold. Time-outs in rising order take least time."""
-        blocks, counts = self._blocks, self._counts
-        for now_cold in (True, False):
-            changed = np.flatnonzero((cold != self._cold) & (cold == now_cold))
-            if changed.size:
-                inferences = blocks.inferences_of(changed)
-                change = self._counted(blocks.cold_latencies_us[inferences])
-                change -= self._counted(blocks.warm_latencies_us[inferences])
-                counts += change if now_cold else -change
-        self._cold = cold
-        sums = np.cumsum(counts)
-        places = np.searchsorted(sums, [rank(measure, int(sums[-1])) for measure in QUANTILES])
-        if places.max() == self._last:
-            return quantiles_us(blocks.latencies_us(cold))
-        return [int(place) for place in places]
-
-    def _counted(self, latencies_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.bincount(np.minimum(latencies_us, self._last), minlength=self._last + 1)

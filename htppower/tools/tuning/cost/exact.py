@@ -17,10 +17,9 @@ import attrs
 import numpy as np
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tools.tuning.cost.curves import distinct_time_outs_us
 from htppower.tools.tuning.cost.outcome import Outcomes
 from htppower.tools.tuning.cost.stepwise import run_from_cold
-from htppower.tools.tuning.cost.sums import Alternation, Between, Beyond, Keys
+from htppower.tools.tuning.cost.sums import Alternation, Between, Beyond, Keys, distinct_time_outs_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +76,11 @@ class ExactTimeOuts:
         # If all blocks have the same delay, the gaps and the shortened gaps have the same order.
         same = bool((late == self._most_late).all())
         self.shortened = Keys(self.shortened_us, like=self._lengths if same else None)
-        self._surely = Beyond(self.shortened, {"gaps": gaps, **behind})
+
+    @functools.cached_property
+    def _surely(self) -> Beyond:
+        """Gaps that are beyond a time-out even behind a cold block."""
+        return Beyond(self.shortened, {"gaps": self._gaps, **self._weights})
 
     @functools.cached_property
     def _pairs(self) -> Beyond:
@@ -121,7 +124,7 @@ class ExactTimeOuts:
 
         Each is just above the length of a gap behind a cold block, or behind a warm one.
         """
-        ends = np.concatenate((self._lengths.different, self.shortened.different))
+        ends = np.concatenate((self._lengths.in_order, self.shortened.in_order))
         found = distinct_time_outs_us(ends, most_us, SHORTEST_SUSTAIN_US)
         return found[found >= SHORTEST_SUSTAIN_US]
 
@@ -199,6 +202,19 @@ class ExactTimeOuts:
             places, either = self._either_of_all(time_out_us)
             cold[places + 1] = either
         return cold
+
+    def outcome(self, time_out_us: int, cold: NDArray[np.bool_]) -> Outcomes:
+        """Return the outcome of one time-out from its cold blocks, without the sums for all time-outs."""
+        blocks = self.blocks
+        periods = blocks.workload.periods
+        lowered = np.flatnonzero(cold[1:])
+        late = int(self._late[lowered][cold[lowered]].sum())
+        lowered_us = int(self._gaps[lowered].sum()) - late - lowered.size * time_out_us
+        end_us = int(periods.ends_us[-1]) + int(blocks.late_us[-1]) * int(cold[-1])
+        raised_us = end_us + time_out_us - int(periods.begins_us[0]) - lowered_us
+        busy_us = blocks.warm_busy_us + int(blocks.cold_busy_us[cold].sum())
+        found = (time_out_us, lowered.size + 1, raised_us, busy_us, int(blocks.waits_us[cold].sum()))
+        return Outcomes(*(np.array([each], np.int64) for each in found))
 
     def run(self, time_out_us: int) -> Run:
         """Return the run of the session under a time-out, inference by inference."""

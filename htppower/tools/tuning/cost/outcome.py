@@ -41,6 +41,12 @@ class Outcomes:
         mine, theirs = (attrs.astuple(each, recurse=False) for each in (self, others))
         return Outcomes(*(np.concatenate(pair) for pair in zip(mine, theirs, strict=True)))
 
+    def scaled(self, factor: float) -> Outcomes:
+        """Return estimated outcomes of a recording that is ``factor`` times as long."""
+        sums = (self.cold, self.raised_us - self.tail_us, self.busy_us, self.waits_us)
+        cold, raised_us, busy_us, waits_us = (np.rint(each * factor).astype(np.int64) for each in sums)
+        return Outcomes(self.tail_us, cold, raised_us + self.tail_us, busy_us, waits_us)
+
     def taken(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> Outcomes:
         """Return the outcomes at some places."""
         return Outcomes(*(each[places] for each in attrs.astuple(self, recurse=False)))

@@ -24,8 +24,6 @@ _MOST = 2
 class Keys:
     """The keys of some items: sums over the items below a time-out are made once, and looked up for each time-out.
 
-    If there are more items than us up to the greatest key, a table has a place for each us; otherwise keys are sorted.
-
     Args:
         keys: the key of each item, 0 or more.
         like: keys that have the same order, which is not calculated again.
@@ -34,8 +32,6 @@ class Keys:
     def __init__(self, keys: NDArray[np.int64], like: Keys | None = None) -> None:
         self._keys = keys
         self._like = like
-        self._places = int(keys.max(initial=0)) + 1
-        self._counted = self._places < keys.size
 
     @functools.cached_property
     def order(self) -> NDArray[np.int64]:
@@ -48,26 +44,16 @@ class Keys:
         """The keys, sorted."""
         return self._keys[self.order]
 
-    @functools.cached_property
-    def different(self) -> NDArray[np.int64]:
-        """The keys, sorted; a key of several items may be repeated."""
-        return np.flatnonzero(np.bincount(self._keys)) if self._counted else self.in_order
-
     def below(self, values: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the sums of the values below each place of ``at``, or without values the counts of items."""
-        if self._counted:
-            # With weights, ``bincount`` adds up floats. These are exact below 2**53 us, which is 285 years.
-            each = np.bincount(self._keys, values, self._places).astype(np.int64)
-        else:
-            each = np.ones(self._keys.size, np.int64) if values is None else values[self.order]
-        sums = np.zeros(each.size + 1, np.int64)
-        np.cumsum(each, out=sums[1:])
+        if values is None:
+            return np.arange(self._keys.size + 1)
+        sums = np.zeros(values.size + 1, np.int64)
+        np.cumsum(values[self.order], out=sums[1:])
         return sums
 
     def at(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the place of each time-out."""
-        if self._counted:
-            return np.minimum(time_outs_us, self._places)
         found: NDArray[np.int64] = np.searchsorted(self.in_order, time_outs_us)
         return found
 
@@ -182,3 +168,13 @@ def _rest(
     left = begins < stops
     owners = np.repeat(np.arange(sizes.size), sizes + 1)
     return begins[left], stops[left], np.bincount(owners[left], minlength=sizes.size)
+
+
+def distinct_time_outs_us(gaps_us: NDArray[np.int64], most_us: int, least_us: int) -> NDArray[np.int64]:
+    """Return 0, the shortest time-out that a timer keeps, and a time-out just above each gap, sorted."""
+    # A stable sort is fast if the gaps are sorted already.
+    beyond = np.sort(gaps_us[(gaps_us >= least_us) & (gaps_us < most_us)], kind="stable") + 1
+    first = np.ones(beyond.size, np.bool_)
+    np.not_equal(beyond[1:], beyond[:-1], out=first[1:])
+    ends = np.array([0, least_us] if 0 < least_us <= most_us else [0], np.int64)
+    return np.concatenate((ends, beyond[first]))

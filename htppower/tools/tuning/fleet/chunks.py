@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # A chunk should take this long to read. Dask needs a few ms for each chunk; at the end, workers wait for the last one.
 _CHUNK_S = 1.0
-_SHORTEST_CHUNK_S = 0.5
+_SHORTEST_CHUNK_S = 0.1
 # Opening a file takes as long as reading this many bytes.
 _OPENING = 8192
 # The size of a chunk before the speed is known: about 0.1 s of work.
@@ -43,7 +43,7 @@ class Chunks:
     def next(self, readers: int = 1) -> list[TraceFile]:
         """Return the next chunk for one of several readers; empty if no files are left.
 
-        Towards the end, chunks get smaller, down to half a second, so that all readers end at about the same time.
+        Towards the end, chunks get smaller, down to 0.1 s, so that all readers end at about the same time.
         """
         most = self._largest(readers)
         chunk: list[TraceFile] = []

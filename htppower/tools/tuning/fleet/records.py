@@ -111,8 +111,12 @@ class FileGaps:
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as values for JSON."""
-        others = attrs.asdict(self, filter=attrs.filters.exclude("gaps", "parts"))  # slow for the 512 numbers of gaps
-        return {**others, "gaps": self.gaps.as_json()}
+        return {
+            "file": {name: getattr(self.file, name) for name in ("path", "size", "mtime_ns")},
+            **{name: getattr(self, name) for name in ("sessions", "inferences", "clairvoyant_us", "notes")},
+            "learnt": [{"cost_us": each.cost_us, "cold_starts": each.cold_starts} for each in self.learnt],
+            "gaps": self.gaps.as_json(),
+        }
 
     @classmethod
     def from_json(cls, value: Any) -> FileGaps:

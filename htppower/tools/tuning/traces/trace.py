@@ -82,12 +82,12 @@ def tuned_and_rest(session: SessionTrace) -> tuple[SessionTrace, SessionTrace | 
     if begins_us.size - 1 < FEWEST_GAPS:
         return session, None
     cut = int(np.searchsorted(session.begins_us, begins_us[2 * begins_us.size // 3]))
-    return _part(session, slice(cut)), _part(session, slice(cut, None))
+    return part_of(session, slice(cut)), part_of(session, slice(cut, None))
 
 
 def begin_of(session: SessionTrace, most: int) -> SessionTrace:
     """Return the first inferences of a session, at most ``most``."""
-    return _part(session, slice(most))
+    return part_of(session, slice(most))
 
 
 def with_longer_gaps(session: SessionTrace, factor: float) -> SessionTrace:
@@ -98,7 +98,8 @@ def with_longer_gaps(session: SessionTrace, factor: float) -> SessionTrace:
     return attrs.evolve(session, begins_us=session.begins_us + of_each, ends_us=session.ends_us + of_each)
 
 
-def _part(session: SessionTrace, part: slice) -> SessionTrace:
+def part_of(session: SessionTrace, part: slice) -> SessionTrace:
+    """Return some inferences of a session."""
     return attrs.evolve(
         session,
         begins_us=session.begins_us[part],

@@ -11,7 +11,6 @@ from support.workloads import any_session, any_timing
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tools.tuning.cost import sums
 from htppower.tools.tuning.cost.blocks import Blocks
-from htppower.tools.tuning.cost.curves import GapCurve
 from htppower.tools.tuning.cost.exact import Counter, ExactTimeOuts
 from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
 from htppower.tools.tuning.cost.sums import Alternation
@@ -68,16 +67,17 @@ def test_how_many_are_late_is_counted_by_the_same_search(seed: int) -> None:
             assert count == int((latencies > latency_us).sum())
 
 
-def test_without_lateness_it_is_the_curve() -> None:
+def test_without_lateness_gaps_alone_count() -> None:
     """If a raise causes no wait, cold starts and time raised depend on the gaps alone."""
     draw = np.random.default_rng(7)
     session = any_session(draw, most=200)
     exact = ExactTimeOuts(Blocks.of(Workload.of(session, Timing())))
     time_outs = some_time_outs(exact, draw)
-    curve, found = GapCurve.of(session.gaps_us()), exact.outcomes(time_outs)
+    gaps, found = session.gaps_us(), exact.outcomes(time_outs)
     begins, ends = session.busy_us()
-    assert np.array_equal(found.cold, curve.beyond(time_outs) + 1)
-    assert np.array_equal(found.raised_us, curve.cost_us(time_outs, 0) + (ends - begins).sum() + time_outs)
+    assert found.cold.tolist() == [int((gaps >= each).sum()) + 1 for each in time_outs]
+    idle = [int(np.minimum(gaps, each).sum()) for each in time_outs]
+    assert np.array_equal(found.raised_us, idle + (ends - begins).sum() + time_outs)
 
 
 def test_periodic_gaps_alternate_within_the_lateness() -> None:
