@@ -20,7 +20,7 @@ import attrs
 from docs.drawing import Point, draw_line, draw_state, main, opening
 from htppower.control.core.link import TABLE, LinkEvent
 from htppower.events import LinkState
-from htppower.tools.review.words import LINK_MEANINGS
+from htppower.tools.review.link_words import LINK_MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

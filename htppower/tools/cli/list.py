@@ -20,7 +20,7 @@ from htppower.tools.cli.sdk import sdk_option
 from htppower.tools.cli.terminal import echo
 from htppower.tools.report.layout import NONE, table, terminal_width, wrapped
 from htppower.tools.report.styled import styled
-from htppower.tools.review.words import sustain_in_short
+from htppower.tools.review.sustain_words import sustain_in_short
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile

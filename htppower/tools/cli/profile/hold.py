@@ -30,7 +30,7 @@ from htppower.tools.cli.profile.process import (
 from htppower.tools.cli.status.wording import values
 from htppower.tools.cli.terminal import echo
 from htppower.tools.report.words import duration
-from htppower.tools.review.words import LINK_MEANINGS
+from htppower.tools.review.link_words import LINK_MEANINGS
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from htppower.events import LinkState
 from htppower.tools.cli.status.document import WRITTEN_WITHIN_US
 from htppower.tools.report.styled import styled
 from htppower.tools.report.words import rough_duration
-from htppower.tools.review.words import LINK_MEANINGS
+from htppower.tools.review.link_words import LINK_MEANINGS
 
 if TYPE_CHECKING:
     from htppower.tools.cli.status.document import Seen

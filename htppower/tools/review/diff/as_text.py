@@ -16,7 +16,7 @@ from htppower.tools.report.layout import WIDTH, aligned, flowed, shown_width, wr
 from htppower.tools.report.styled import styled
 from htppower.tools.report.words import duration
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.words import sustain_in_words
+from htppower.tools.review.sustain_words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -27,7 +27,7 @@ from htppower.tools.review.dry_run.workload import NO_HARDWARE
 from htppower.tools.review.lint.run import lint
 from htppower.tools.review.pictures.svg import as_svg
 from htppower.tools.review.pictures.timeline import is_disable, timeline
-from htppower.tools.review.words import sustain_in_words
+from htppower.tools.review.sustain_words import sustain_in_words
 from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:

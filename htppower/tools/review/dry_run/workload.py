@@ -16,7 +16,7 @@ from htppower.profiles.sustain import Adaptive, longest_us
 from htppower.testing import VirtualTime
 from htppower.tools.report.words import counted, duration
 from htppower.tools.review.dry_run.observer import Observer
-from htppower.tools.review.words import sustain_in_words
+from htppower.tools.review.sustain_words import sustain_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

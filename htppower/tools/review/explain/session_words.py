@@ -8,7 +8,7 @@ from htppower.control.core.link import TABLE, LinkEvent
 from htppower.control.core.state_machine import MEANINGS, TRANSITIONS
 from htppower.events import LinkState, Phase, State
 from htppower.tools.review.explain.subject import Subject
-from htppower.tools.review.words import LINK_MEANINGS
+from htppower.tools.review.link_words import LINK_MEANINGS
 
 _SEE = "htppower profile burst --dry-run"
 

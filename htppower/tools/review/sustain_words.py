@@ -1,4 +1,4 @@
-"""The states of the link to the DSP in words, and times that votes stay up.
+"""Times that votes stay up, in words.
 
 A time is written as ``300 ms``, or as ``learnt, break-even 100 ms, 0 to 200 ms``.
 """
@@ -7,20 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.events import LinkState
 from htppower.profiles.sustain import Adaptive, share_text
 from htppower.tools.report.words import duration
 
 if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
-
-LINK_MEANINGS = {
-    LinkState.WELL: "the DSP answers calls",
-    LinkState.LOST: "the link was rebuilt, and every vote was lost; they are sent again",
-    LinkState.SUSPECT: "a call failed as on a dead link; it is retried with back-off",
-    LinkState.DEAD: "the library does not rebuild the link; the device is created again, with back-off",
-    LinkState.HELD: "a new device did not help: another user of the library in the process keeps the dead link",
-}
 
 
 def sustain_in_short(sustain: Sustain) -> str:
