@@ -88,8 +88,10 @@ class NewFile:
             self.discard()
             if error.errno is None:
                 raise
-            missing = error.errno == errno.ENOENT and not self._path.parent.is_dir()
-            reason = "its folder is missing: make that first" if missing else error.strerror
+            reason = error.strerror
+            if error.errno == errno.ENOENT and not self._path.parent.is_dir():
+                is_file = self._path.parent.exists()  # only Windows says ENOENT then
+                reason = "its folder is a file" if is_file else "its folder is missing: make that first"
             raise OSError(error.errno, reason, str(self._path)) from None
 
 
