@@ -8,16 +8,15 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from support.checkout import TESTS
 from support.shipped import shipped_folder
+from support.slashes import json_slashed, slashed
 
 from htppower.tools.cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from click.testing import Result
 
 GOLDEN = TESTS / "unit" / "tools" / "cli" / "golden"
 
@@ -26,7 +25,7 @@ GOLDEN = TESTS / "unit" / "tools" / "cli" / "golden"
 def _shipped() -> re.Pattern[str]:
     """Return a pattern that finds the shipped folder, even if its path is wrapped over several lines."""
     broken = r"(?:\n +)?"
-    return re.compile(broken.join(map(re.escape, str(shipped_folder()))) + r"(/\n +(?=\S))?")
+    return re.compile(broken.join(map(re.escape, shipped_folder().as_posix())) + r"(/\n +(?=\S))?")
 
 
 @contextlib.contextmanager
@@ -40,6 +39,22 @@ def _own_signals() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _LikePosix(Result):
+    """A result whose texts have paths with slashes."""
+
+    @property
+    def output(self) -> str:
+        return slashed(super().output)
+
+    @property
+    def stdout(self) -> str:
+        return slashed(super().stdout)
+
+    @property
+    def stderr(self) -> str:
+        return slashed(super().stderr)
 
 
 class Command:
@@ -58,6 +73,7 @@ class Command:
         environment = {"COLUMNS": None if width is None else str(width), "LINES": None}
         with _own_signals():
             result = CliRunner(env=environment).invoke(main, list(args), prog_name="htppower")
+        result.__class__ = _LikePosix
         assert "Traceback" not in result.output
         return result
 
@@ -65,7 +81,8 @@ class Command:
         """Run the command, and return its output, without the path of the shipped folder."""
         result = self.run(*args, columns=columns)
         assert result.exit_code == exit_code, result.output
-        return _shipped().sub(lambda found: "<profiles>/" if found[1] else "<profiles>", str(result.stdout))
+        text = json_slashed(result.stdout) if result.stdout[:1] in ("{", "[") else result.stdout
+        return slashed(_shipped().sub(lambda found: "<profiles>/" if found[1] else "<profiles>", text))
 
     def assert_golden(self, name: str, *args: str, exit_code: int = 0) -> None:
         """Assert that the output equals the golden file, and that the exit code is this."""
