@@ -70,3 +70,9 @@ for _name in (
     "rpartition", "split", "splitlines", "startswith", "strip",
 ):  # fmt: skip
     setattr(_Slashed, _name, _reading(_name))
+
+
+def no_such_file() -> str:
+    """Return a pattern of the system's words for a missing file or folder."""
+    words = [words for words, ours in _words().items() if ours == os.strerror(errno.ENOENT)]
+    return f"({'|'.join(map(re.escape, words or [os.strerror(errno.ENOENT)]))})"

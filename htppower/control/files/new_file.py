@@ -89,9 +89,10 @@ class NewFile:
             if error.errno is None:
                 raise
             reason = error.strerror
-            if error.errno == errno.ENOENT and not self._path.parent.is_dir():
-                is_file = self._path.parent.exists()  # only Windows says ENOENT then
-                reason = "its folder is a file" if is_file else "its folder is missing: make that first"
+            if self._path.parent.is_file():  # ENOENT on Windows, ENOTDIR elsewhere
+                reason = "its folder is a file"
+            elif error.errno == errno.ENOENT and not self._path.parent.is_dir():
+                reason = "its folder is missing: make that first"
             raise OSError(error.errno, reason, str(self._path)) from None
 
 

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 from support.bench import Bench
+from support.slashes import WINDOWS
 from support.status_files import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECOND_US = 1_000_000
 
 
 def test_what_can_not_be_written_is_refused(bench: Bench, path: Path) -> None:
-    """A missing folder, a folder and a device are refused by name, and nothing is served or left behind."""
+    """A missing folder, a file for a folder, a folder and a device are refused, and nothing is served or left."""
     with pytest.raises(FileNotFoundError, match="its folder is missing: make that first") as missing:
         bench.controller.serve_status(path.parent / "none" / "s")
     assert missing.value.filename == str(path.parent / "none" / "s")
-    with pytest.raises(IsADirectoryError, match=str(path.parent)):
+    with pytest.raises(OSError, match="its folder is a file"):
+        bench.controller.serve_status(Path(__file__, "s"))
+    with pytest.raises(IsADirectoryError, match=re.escape(str(path.parent))):
         bench.controller.serve_status(path.parent)
-    with pytest.raises(ValueError, match="/dev/null is a device: name a file for the status"):
-        bench.controller.serve_status("/dev/null")
+    if not WINDOWS:
+        with pytest.raises(ValueError, match="/dev/null is a device: name a file for the status"):
+            bench.controller.serve_status("/dev/null")
     bench.controller.session("burst")
     bench.time.advance_us(SECOND_US)
     assert (list(path.parent.iterdir()), bench.time.alarms) == ([], 0)

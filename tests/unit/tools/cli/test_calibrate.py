@@ -116,7 +116,7 @@ def test_without_an_inference_the_calls_are_measured(command: Command, folder: P
     assert (said.exit_code, "note: no inference was run" in said.stderr) == (0, True)
     measured = {name for name, each in load_device_model(folder / "calls.yaml").quantities().items() if each.count}
     assert measured == {"raise_call_us", "lower_call_us"}
-    rail = ("--power-command", f"{sys.executable} -c 'print(0.5)'", "--power-unit", "W", "--power-time", "1ms")
+    rail = ("--power-command", f"{sys.executable} -c print(0.5)", "--power-unit", "W", "--power-time", "1ms")
     assert command.run("calibrate", "-o", "calls.yaml", *QUICK, *rail).exit_code == 0
     assert load_device_model(folder / "calls.yaml").relaxed_idle_w.value == 0.5
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from support.bench import Bench
+from support.status_files import serve_below
 
 from htppower.control.status.process_identity import Life
 from htppower.tools.cli.status.command import Overview, Watch
@@ -33,11 +34,9 @@ S = 1_000_000
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """Yield a controller in virtual time that serves its status in its own runtime folder."""
-    folder = tmp_path / "run"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    folder = serve_below(tmp_path / "run", monkeypatch)
     # Exclude other processes, which serve in the default folder.
-    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder,))
     made = Bench.make()
     yield made
     made.controller.close()
