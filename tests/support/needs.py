@@ -23,7 +23,7 @@ WINDOWS = sys.platform == "win32"
 # What a mark can name, and why Windows lacks it.
 LACKING = {
     "bus": "Windows has no D-Bus",
-    "cluster": "Wine starts no cluster of Dask",
+    "dask": "Wine starts no cluster of Dask",
     "descriptors": "Windows has no /dev, /proc or numbers of open files",
     "fork": "Windows has no fork",
     "git": "Wine starts no git",

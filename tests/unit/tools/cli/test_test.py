@@ -14,7 +14,7 @@ from support.checkout import ROOT
 if TYPE_CHECKING:
     from support.command import Command
 
-FAILING = "tests/unit/tools/cli/vote_tests/failing.yaml"
+FAILING = str(Path("tests/unit/tools/cli/vote_tests/failing.yaml"))
 MALFORMED = "tests/corpus/malformed_tests"
 SPARSE = "tests/unit/tools/cli/vote_tests/sparse.yaml"
 
