@@ -152,7 +152,7 @@ static Handle set_config(uint32_t id, const Config **configs) {
 static Handle log_create(Callback given, uint32_t level, void **made) {
   Handle code = begin("logCreate");
   if (!code) callback = given, log_level = level, *made = &callback;
-  say(3, " <I> log of level %u, %s and %.1f\n", level, "a string", 2.5);
+  say(3, " <I> log of level %u, %s, %.1f and %zu\n", level, "a string", 2.5, sizeof(Config));
   say(1, " <E> an error");
   return end("logCreate", code, "");
 }
