@@ -27,6 +27,7 @@ LACKING = {
     "descriptors": "Windows has no /dev, /proc or numbers of open files",
     "fork": "Windows has no fork",
     "git": "Wine starts no git",
+    "importlib": "the standard library of the made Python is older than its interpreter",
     "modes": "Windows has no modes and owners of files",
     "names": "Windows allows no such names of files",
     "open files": "Windows neither removes nor renames a file that is open",
