@@ -20,7 +20,7 @@ INTERPRETER = "panda3d==1.10.16"
 # pip answers markers for this machine, so it does not find what only Windows needs. NumPy 2 needs functions on complex
 # numbers that Wine's C library lacks.
 ONLY_WINDOWS = ("colorama", "tzdata", "numpy<2")
-GCC, DLLTOOL, OBJDUMP = (f"x86_64-w64-mingw32-{name}" for name in ("gcc", "dlltool", "objdump"))
+GCC, DLLTOOL, OBJDUMP = (f"x86_64-w64-mingw32-{name}" for name in ("gcc-posix", "dlltool", "objdump"))
 _LEFT_OUT = ("__pycache__", "site-packages", "dist-packages", "lib-dynload", "test", "tkinter", "idlelib", "config-3*")
 
 _PROGRAM = """
