@@ -76,3 +76,8 @@ def no_such_file() -> str:
     """Return a pattern of the system's words for a missing file or folder."""
     words = [words for words, ours in _words().items() if ours == os.strerror(errno.ENOENT)]
     return f"({'|'.join(map(re.escape, words or [os.strerror(errno.ENOENT)]))})"
+
+
+def as_said(path: os.PathLike[str]) -> str:
+    """Return a pattern of a path as an OSError prints it."""
+    return re.escape(repr(os.fspath(path)))

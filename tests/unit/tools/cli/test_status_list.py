@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -24,7 +25,6 @@ from htppower.tools.report.layout import shown_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from support.command import Command
 
@@ -65,7 +65,7 @@ def test_every_controller_is_listed(command: Command, bench: Bench) -> None:
     assert re.search(r"session 1    camera: LOWERED for (\d{3} ms|\d\.\d s), burst; up \d\d% of \d\.\d s", said)
     assert "sessions     none is open" in said
     listed = json.loads(command.output("status", "--format", "json"))["statuses"]
-    assert {each["path"] for each in listed} == {str(file.path) for file in files}
+    assert {Path(each["path"]) for each in listed} == {file.path for file in files}
     assert listed[0]["status"]["seen"]["process"] == "running"
     whole = command.output("status", str(os.getpid()))
     assert "session 1    camera" in whole
