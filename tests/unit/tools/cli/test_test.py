@@ -61,7 +61,7 @@ def test_a_failing_run_as_json(command: Command) -> None:
         ("other votes, too long a sustain time", False),
         ("on QNX", False),
     ]
-    assert {(case["file"], case["test"]) for case in cases} == {(FAILING, "failing")}
+    assert {(Path(case["file"]), case["test"]) for case in cases} == {(Path(FAILING), "failing")}
     lines: list[str] = []
     for case in cases:
         for failure in case["failures"]:
