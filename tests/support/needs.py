@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 WINDOWS = sys.platform == "win32"
-# What a mark can name, and why Windows lacks it.
+# The names that a mark can give, each with the reason of the skip.
 LACKING = {
     "bus": "Windows has no D-Bus",
     "dask": "Wine starts no cluster of Dask",
