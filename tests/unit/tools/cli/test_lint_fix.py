@@ -21,6 +21,7 @@ from htppower.tools.cli.main import main
 from htppower.tools.review.file_selection import matches
 
 if TYPE_CHECKING:
+    from click.testing import Result
     from support.command import Command
 
 WRONG = """\
