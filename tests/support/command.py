@@ -28,6 +28,10 @@ def _shipped() -> re.Pattern[str]:
     return re.compile(broken.join(map(re.escape, shipped_folder().as_posix())) + r"(/\n +(?=\S))?")
 
 
+def _without_shipped(text: str) -> str:
+    return _shipped().sub(lambda found: "<profiles>/" if found[1] else "<profiles>", text)
+
+
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
     """Restore the signals of the tests' process: a command that holds a profile up leaves them blocked."""
@@ -81,12 +85,13 @@ class Command:
         """Run the command, and return its output, without the path of the shipped folder."""
         result = self.run(*args, columns=columns)
         assert result.exit_code == exit_code, result.output
-        text = json_slashed(result.stdout) if result.stdout[:1] in ("{", "[") else result.stdout
-        return slashed(_shipped().sub(lambda found: "<profiles>/" if found[1] else "<profiles>", text))
+        return slashed(_without_shipped(result.stdout))
 
     def assert_golden(self, name: str, *args: str, exit_code: int = 0) -> None:
         """Assert that the output equals the golden file, and that the exit code is this."""
         output = self.output(*args, exit_code=exit_code)
+        if output[:1] in ("{", "["):
+            output = _without_shipped(json_slashed(output))
         if self._update:
             (GOLDEN / name).write_text(output, encoding="utf-8")
         assert output == (GOLDEN / name).read_text(encoding="utf-8")

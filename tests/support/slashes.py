@@ -81,3 +81,8 @@ def no_such_file() -> str:
 def as_said(path: os.PathLike[str]) -> str:
     """Return a pattern of a path as an OSError prints it."""
     return re.escape(repr(os.fspath(path)))
+
+
+def in_one_line(text: str) -> str:
+    """Return a text of several lines in one."""
+    return slashed(" ".join(text.split()))

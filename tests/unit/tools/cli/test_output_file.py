@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.shipped import shipped_folder
-from support.slashes import WINDOWS
+from support.slashes import WINDOWS, in_one_line
 
 from htppower.tools.review.lint.catalogue import CATALOGUE
 
@@ -97,7 +97,7 @@ def test_a_time_without_a_unit_is_refused(command: Command, arguments: tuple[str
     result = command.run(*arguments)
     number = arguments[-1]
     assert result.exit_code == 2
-    assert f"has no unit; write {number}us, {number}ms or {number}s" in " ".join(result.stderr.split())
+    assert f"has no unit; write {number}us, {number}ms or {number}s" in in_one_line(result.stderr)
 
 
 def test_a_time_given_twice_is_refused(command: Command) -> None:

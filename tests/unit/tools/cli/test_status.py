@@ -13,7 +13,7 @@ import pytest
 from support.bench import Bench
 from support.inside import leave_behind
 from support.learning import learning
-from support.slashes import no_such_file
+from support.slashes import in_one_line, no_such_file
 
 from htppower.backends import SimulatedHtp
 from htppower.control.status.process_identity import place, started
@@ -121,7 +121,7 @@ def test_who_shares_the_settings_of_the_process(command: Command, served: Path, 
     """The controller's number is shown only if another controller uses the same backend."""
     assert "controller " not in command.output("status", str(served))
     rewrite(served, number=3, sharing=sharing)
-    said = " ".join(command.output("status", str(served)).split())
+    said = in_one_line(command.output("status", str(served)))
     assert f"controller 3: shares the settings of the process with {words}" in said
 
 
@@ -367,7 +367,7 @@ def test_a_link_that_is_not_well_is_told(command: Command, served: Path) -> None
     """The head has the link's state in words; a healthy link, or a file of an earlier version, has none."""
     assert "\nlink " not in command.output("status", str(served))
     rewrite(served, link="HELD")
-    said = " ".join(command.output("status", str(served)).split())
+    said = in_one_line(command.output("status", str(served)))
     assert " link HELD: a new device did not help: another user of the library" in said
     document = json.loads(served.read_text(encoding="ascii"))
     del document["link"]

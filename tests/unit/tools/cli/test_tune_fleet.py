@@ -124,6 +124,7 @@ def test_tls_needs_a_scheduler_and_three_files(traces: Path, options: dict[str, 
         tuned(traces, **options)
 
 
+@pytest.mark.needs("signals")
 def test_a_file_that_takes_too_long_is_named(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other files are read, also after the slow one."""
     slow = sorted(traces.iterdir())[2]
