@@ -20,7 +20,7 @@ from htppower.tools.tuning.fleet.records import Cost, Question, Unread
 from htppower.tools.tuning.fleet.settle import Aim, settle
 
 _B_US = 100_000
-_FLEET = Path("/fleet")
+_FLEET = Path("/fleet").absolute()
 _GAPS = ([30_000] * 90 + [60_000_000] * 10, [90_000] * 10 + [60_000_000] * 2)
 
 
