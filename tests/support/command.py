@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import re
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner, Result
 from support.checkout import TESTS
@@ -86,6 +87,10 @@ class Command:
         result = self.run(*args, columns=columns)
         assert result.exit_code == exit_code, result.output
         return slashed(_without_shipped(result.stdout))
+
+    def document(self, *args: str, exit_code: int = 0) -> Any:
+        """Return the JSON that the command prints, with slashes in its paths, without that of the shipped folder."""
+        return json.loads(_without_shipped(json_slashed(self.output(*args, exit_code=exit_code))))
 
     def assert_golden(self, name: str, *args: str, exit_code: int = 0) -> None:
         """Assert that the output equals the golden file, and that the exit code is this."""

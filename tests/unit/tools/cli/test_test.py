@@ -53,7 +53,7 @@ def test_a_failing_run(command: Command) -> None:
 
 def test_a_failing_run_as_json(command: Command) -> None:
     """The JSON has the same facts as the text, with places as numbers."""
-    document = json.loads(command.output("test", FAILING, "--format", "json", exit_code=1))
+    document = command.document("test", FAILING, "--format", "json", exit_code=1)
     assert (document["format_version"], document["coverage"]) == (1, None)
     cases = document["cases"]
     assert [(case["case"], case["passed"]) for case in cases] == [
