@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from support.needs import LACKING, WINDOWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,17 +15,15 @@ if TYPE_CHECKING:
 TIMES_SIZE = 4
 # For four times the size, linear work takes four times as long, and quadratic work sixteen times.
 MOST = 9
-_COARSEST_STEP_S = 1e-4
 
 
 def growth(make: Callable[[int], Callable[[], object]], size: int) -> float:
     """Return how many times as long the work takes for four times the size: of this thread's processor, at best.
 
-    ``make`` returns the work for a size; making it does not count. Where the processor's time has coarse steps, as on
-    Windows, the test is skipped.
+    ``make`` returns the work for a size; making it does not count. On Windows the test is skipped.
     """
-    if time.get_clock_info("thread_time").resolution > _COARSEST_STEP_S:
-        pytest.skip("the clock of this thread's processor time has coarse steps")
+    if WINDOWS:
+        pytest.skip(LACKING["thread times"])
     return _least_ns(make, TIMES_SIZE * size) / _least_ns(make, size)
 
 
