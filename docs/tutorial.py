@@ -6,8 +6,9 @@ python -m docs.tutorial --check --installed    the same with the installed htppo
 
 A block with a caption is a file. In a ``console`` block each line after ``$`` is a command, and the lines below are its
 output; a line ``...`` stands for any lines. ``python host.py`` waits for Enter, which is pressed at the next ``text``
-block; that block has the rest of its output. The ``sh`` blocks install htppower and prepare the folder. Here only the
-folder is prepared; a test compares the first ``sh`` block with the README's, which the checks run.
+block; that block has the rest of its output. The ``sh`` blocks install htppower and prepare the folder, and each has
+a ``powershell`` block below it. Here only the folder is prepared; a test compares the first ``sh`` block with the
+README's, which the checks run.
 """
 
 from __future__ import annotations

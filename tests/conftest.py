@@ -24,6 +24,7 @@ from support.command import Command
 from support.examples import register
 from support.gate_locks import GateLocks, checked_gates
 from support.gates import Gate
+from support.needs import skip_what_lacks, write_like_posix
 from support.two_folders import write_sides
 
 from htppower.backends.qnn import loaded
@@ -49,6 +50,15 @@ def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder.chmod(0o700)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        patch.setenv("LOCALAPPDATA", str(folder))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _files_like_posix() -> Iterator[None]:
+    """Let tests make the same files on all systems."""
+    with pytest.MonkeyPatch.context() as patch:
+        write_like_posix(patch)
         yield
 
 
@@ -102,6 +112,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test with its tier: the folder of ``tests`` that it is in. Begin with the files that wait longest."""
+    skip_what_lacks(items)
     for item in items:
         item.add_marker(_tier(item.path))
     items.sort(key=lambda item: _tier(item.path) not in _WAITING)

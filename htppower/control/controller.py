@@ -166,6 +166,11 @@ class VoteController(Closing):
         )
         ENGINES.join(self._engine, self._home)
         self._engine.warn_of_others(self._home, self._description.library)
+        if self._description.path and not self._description.hardware:
+            _LOGGER.warning(
+                "votes change no clock: %s answers them without a Hexagon; run htppower doctor",
+                self._description.library,
+            )
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
         except Exception:

@@ -67,8 +67,8 @@ static Handle begin(const char *function) {
   strcpy(counts[place].name, function), counts[place].made++;
   for (char *line = script; line && *line; line = strchr(line, '\n'), line += line != NULL) {
     char name[64];
-    long first, last, code, delay_us;
-    if (sscanf(line, "%63s %ld %ld %ld %ld", name, &first, &last, &code, &delay_us) != 5) continue;
+    long long first, last, code, delay_us;
+    if (sscanf(line, "%63s %lld %lld %lld %lld", name, &first, &last, &code, &delay_us) != 5) continue;
     if (strcmp(name, function) || counts[place].made < first || counts[place].made > last) continue;
     if (delay_us) {
       struct timespec wait = {delay_us / 1000000, delay_us % 1000000 * 1000};
@@ -120,7 +120,7 @@ static bool is_control(uint32_t option) { return option == LATENCY || option == 
 static Handle apply(int place, uint32_t id, const Config *config) {
   char word[32];
   snprintf(word, sizeof word, "option %u", config->option);
-  long refused = number(word, 0);
+  long long refused = number(word, 0);
   if (refused) return refused;
   if (config->option < 1 || config->option > LAST_OPTION) return UNSUPPORTED_CONFIG;
   if (config->option == DCVS && config->dcvs.context != id) return INVALID_INPUT;
@@ -152,7 +152,7 @@ static Handle set_config(uint32_t id, const Config **configs) {
 static Handle log_create(Callback given, uint32_t level, void **made) {
   Handle code = begin("logCreate");
   if (!code) callback = given, log_level = level, *made = &callback;
-  say(3, " <I> log of level %u, %s and %.1f\n", level, "a string", 2.5);
+  say(3, " <I> log of level %u, %s, %.1f and %zu\n", level, "a string", 2.5, sizeof(Config));
   say(1, " <E> an error");
   return end("logCreate", code, "");
 }
@@ -181,17 +181,17 @@ static Handle build_id(const char **text) {
 static Handle get_platform(void *log, const Platform **info) {
   (void)log;
   Handle code = begin("deviceGetPlatformInfo");
-  long soc = 57, arch = 75, devices = number("devices", 1), cores = number("cores", 1);
+  long long soc = 57, arch = 75, devices = number("devices", 1), cores = number("cores", 1);
   setting("soc", &soc, &arch);
   if (!code) {
     Platform *made = calloc(1, sizeof *made);
     made->version = 1, made->v1.count = devices, made->v1.devices = calloc(devices, sizeof(Device));
-    for (long device = 0; device < devices; device++) {
+    for (long long device = 0; device < devices; device++) {
       Device *each = made->v1.devices + device;
       each->version = 1, each->v1.id = device, each->v1.count = cores, each->v1.cores = calloc(cores, sizeof(Core));
       each->v1.extension = calloc(1, sizeof(Extension));
       each->v1.extension->chip = (Chip){8, soc, true, false, arch};
-      for (long core = 0; core < cores; core++) each->v1.cores[core].version = 1, each->v1.cores[core].v1.id = core;
+      for (long long core = 0; core < cores; core++) each->v1.cores[core].version = 1, each->v1.cores[core].v1.id = core;
     }
     *info = made;
   }
@@ -252,8 +252,8 @@ Handle QnnInterface_getProviders(const Interface ***list, uint32_t *count) {
   static Interface interface;
   static const Interface *providers[] = {&interface};
   Handle code = begin("QnnInterface_getProviders");
-  printf(" # a line on the standard output, as the vendor's library prints one\n");
-  long major = 2, minor = 40;
+  puts(" # a line on the standard output, as the vendor's library prints one");
+  long long major = 2, minor = 40;
   setting("coreApi", &major, &minor);
   interface.id = number("backendId", 6);
   interface.name = "STANDIN";

@@ -12,12 +12,12 @@ enum { RESET = 0x68, GONE = 0x27, REFUSED = 0x72, ANSWER_BITS = 0x3ff };
 enum { TRANSPORT = 13003, FAILED = 13006, SYSTEM_ERROR = 1003, LONGEST_POLLING_US = 9999 };
 
 /* answer: FastRPC's answer to the next call; 0 is success. dead: every call fails until the device is made again. */
-static struct { long restarts, answer; bool dead; int handles; } fastrpc;
+static struct { long long restarts, answer; bool dead; int handles; } fastrpc;
 
 static bool is_device(void) { return number("device", 0); }
 
 static void look_for_a_restart(void) {
-  long restart, answer;
+  long long restart, answer;
   if (setting("restart", &restart, &answer) != 2 || restart == fastrpc.restarts) return;
   fastrpc.restarts = restart;
   fastrpc.answer = answer & ANSWER_BITS;

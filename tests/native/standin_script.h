@@ -9,7 +9,23 @@
  * STANDIN_TRACE names a file that gets a line for every call: time in ns, function, code, arguments. */
 
 static char script[8192];
-static struct { char name[64]; long made; } counts[32];
+static struct { char name[64]; long long made; } counts[32];
+
+#ifdef _WIN32
+/* getenv has a copy of the variables from when the library was loaded, and tests change them later. Output goes through
+ * the C library of Python, as that of the vendor's library does: its descriptors are redirected. */
+#define FROM_SYSTEM __declspec(dllimport)
+FROM_SYSTEM unsigned long __stdcall GetEnvironmentVariableA(const char *, char *, unsigned long);
+FROM_SYSTEM void *__stdcall GetModuleHandleA(const char *);
+FROM_SYSTEM void *__stdcall GetProcAddress(void *, const char *);
+#define getenv variable
+#define puts ((int (*)(const char *))GetProcAddress(GetModuleHandleA("ucrtbase.dll"), "puts"))
+static char *variable(const char *name) {
+  static char value[1024];
+  unsigned long size = GetEnvironmentVariableA(name, value, sizeof value);
+  return size && size < sizeof value ? value : NULL;
+}
+#endif
 
 static void read_script(void) {
   char now[sizeof script] = "";
@@ -20,9 +36,9 @@ static void read_script(void) {
 }
 
 /* Reads the numbers after a word at the beginning of a line, and returns their count. */
-static int setting(const char *word, long *a, long *b) {
+static int setting(const char *word, long long *a, long long *b) {
   char form[80];
-  snprintf(form, sizeof form, "%s %%ld %%ld", word);
+  snprintf(form, sizeof form, "%s %%lld %%lld", word);
   for (char *line = script; line; line = strchr(line, '\n'), line += line != NULL) {
     int found = sscanf(line, form, a, b);
     if (found > 0) return found;
@@ -30,8 +46,8 @@ static int setting(const char *word, long *a, long *b) {
   return 0;
 }
 
-static long number(const char *word, long otherwise) {
-  long a, b;
+static long long number(const char *word, long long otherwise) {
+  long long a, b;
   return setting(word, &a, &b) ? a : otherwise;
 }
 

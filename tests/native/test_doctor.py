@@ -9,6 +9,8 @@ import pytest
 from support.live import command, finish
 from support.standin import ALWAYS
 
+from htppower.backends.qnn.library import operating_system
+
 if TYPE_CHECKING:
     from support.standin import Standin
 
@@ -24,7 +26,7 @@ def test_doctor_where_everything_is_there(standin: Standin) -> None:
     standin.script("cores 2", "soc 87 81")
     code, document = _doctor(standin)
     assert (code, document["usable"], document["problem"]) == (0, True, None)
-    assert document["platform"] == {"soc_model": 87, "soc": "SM8850", "arch": "V81", "os": "linux"}
+    assert document["platform"] == {"soc_model": 87, "soc": "SM8850", "arch": "V81", "os": operating_system()}
     assert document["devices"] == [
         {"device_id": 0, "core_ids": [0, 1], "soc_model": 87, "arch": "V81", "vtcm_mb": 8, "signed_pd": True}
     ]

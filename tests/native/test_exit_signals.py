@@ -37,6 +37,7 @@ _thread.start_new_thread = refuse
 """
 
 
+@pytest.mark.needs("signals")
 @pytest.mark.parametrize(
     ("slow", "more"), [("setPowerConfig 3 3", ""), ("deviceFree 1 1", ""), ("deviceFree 1 1", _WITHOUT_THREADS)]
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.binaries import elf
-from support.standin import Standin, compile_standin, functions
+from support.standin import LIBRARY, WINDOWS, WITHOUT_PROVIDERS, Standin, compile_standin, functions
 
 from htppower.backends import QnnHtp
 from htppower.backends.qnn import library as qnn_library
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TARGET = {"x86_64": "x86_64-linux-clang", "aarch64": "aarch64-oe-linux-gcc11.2"}
+if WINDOWS:
+    TARGET = {"x86_64": "x86_64-windows-msvc", "aarch64": "aarch64-windows-msvc"}
 
 
 @pytest.fixture(autouse=True)
@@ -42,9 +44,9 @@ def places(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     found["onnxruntime_qnn"] = package
     for folder in found.values():
         folder.mkdir(parents=True)
-        shutil.copy(standin.path, folder / "libQnnHtp.so")
+        shutil.copy(standin.path, folder / LIBRARY)
     (package / "__init__.py").write_text("raise AssertionError('imported')\n", encoding="utf-8")
-    monkeypatch.setenv(qnn_library.VARIABLE, str(found[qnn_library.VARIABLE] / "libQnnHtp.so"))
+    monkeypatch.setenv(qnn_library.VARIABLE, str(found[qnn_library.VARIABLE] / LIBRARY))
     for name in qnn_library.SDK_VARIABLES:
         monkeypatch.setenv(name, str(tmp_path / name))
     return found
@@ -61,11 +63,12 @@ def _origin(given: Path | None = None) -> str:
 
 def test_the_order_of_the_search(places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The order is the given path, the variable, the SDK by either variable, and the installed package."""
-    assert _origin(places["the path given"] / "libQnnHtp.so") == "the path given"
+    assert _origin(places["the path given"] / LIBRARY) == "the path given"
     assert _origin() == "HTPPOWER_QNN_LIBRARY"
     monkeypatch.delenv("HTPPOWER_QNN_LIBRARY")
     assert _origin() == "QNN_SDK_ROOT"
-    shutil.rmtree(places["QNN_SDK_ROOT"])
+    # Windows removes no library that is loaded.
+    monkeypatch.setenv("QNN_SDK_ROOT", str(places["QNN_SDK_ROOT"] / "none"))
     assert _origin() == "QAIRT_SDK_ROOT"
     monkeypatch.delenv("QAIRT_SDK_ROOT")
     assert _origin() == "onnxruntime_qnn"
@@ -78,14 +81,15 @@ def test_what_was_tried_is_described(places: dict[str, Path], monkeypatch: pytes
     backend = QnnHtp()
     backend.close()
     missing, chosen = map(str, backend.describe().tried)
-    assert missing == f"QNN_SDK_ROOT: {places['QNN_SDK_ROOT']}/libQnnHtp.so: no such file"
-    assert chosen == f"QAIRT_SDK_ROOT: {places['QAIRT_SDK_ROOT']}/libQnnHtp.so: loaded"
-    assert str(places["QAIRT_SDK_ROOT"] / "libQnnHtp.so") in backend.describe().library
+    assert missing == f"QNN_SDK_ROOT: {places['QNN_SDK_ROOT'] / LIBRARY}: no such file"
+    assert chosen == f"QAIRT_SDK_ROOT: {places['QAIRT_SDK_ROOT'] / LIBRARY}: loaded"
+    assert str(places["QAIRT_SDK_ROOT"] / LIBRARY) in backend.describe().library
 
 
 def test_the_newest_compiler_of_an_sdk_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest compiler's folder for a target wins, by number and not by letter."""
     monkeypatch.setattr(qnn_library, "machine", lambda: "aarch64")
+    monkeypatch.setattr(qnn_library, "operating_system", lambda: "linux")
     monkeypatch.setenv("QNN_SDK_ROOT", str(tmp_path))
     for compiler in ("gcc9.3", "gcc11.2", "gcc8.2"):
         folder = tmp_path / "lib" / f"aarch64-oe-linux-{compiler}"
@@ -150,7 +154,7 @@ def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Pat
     (here / "onnxruntime_qnn" / "__init__.py").touch()
     (here / "lib").mkdir()
     for folder in (here, here / "onnxruntime_qnn", here / "lib"):
-        shutil.copy(standin.path, folder / "libQnnHtp.so")
+        shutil.copy(standin.path, folder / LIBRARY)
     link = tmp_path / "link"
     link.symlink_to(here)
     entries = {"package there": ["", str(here), "."], "link to it": [str(link)]}.get(how, [])
@@ -162,6 +166,7 @@ def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Pat
     assert ("skipped" in tried[-1]) == (how in searched)
 
 
+@pytest.mark.needs("search path")
 def test_a_library_on_the_search_path_is_found(standin: Standin, tmp_path: Path) -> None:
     """The system's loader finds a library in an absolute folder of LD_LIBRARY_PATH."""
     done = subprocess.run(
@@ -179,15 +184,16 @@ def test_a_named_library_is_not_replaced(
     """A missing or relative path or variable is an error, even if other places have a library."""
     assert places
     error = _unavailable(tmp_path / "missing.so")
-    assert error.tried == (Step("the path given", f"{tmp_path}/missing.so", "no such file"),)
+    assert error.tried == (Step("the path given", str(tmp_path / "missing.so"), "no such file"),)
     assert "correct the path" in error.hint
-    monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "libQnnHtp.so")
+    monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", LIBRARY)
     error = _unavailable()
     assert error.reason is Unavailable.NOT_FOUND
-    assert error.tried == (Step("HTPPOWER_QNN_LIBRARY", "libQnnHtp.so", "not an absolute path"),)
+    assert error.tried == (Step("HTPPOWER_QNN_LIBRARY", LIBRARY, "not an absolute path"),)
     assert "unset it" in error.hint
 
 
+@pytest.mark.needs("open files")
 def test_a_current_directory_that_is_gone(tmp_path: Path) -> None:
     """The search works if the current directory does not exist any more."""
     script = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, sys.argv[1:])"
@@ -211,16 +217,16 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     fifo, full = tmp_path / "fifo", tmp_path / "full"
     os.mkfifo(fifo)
     full.mkdir()
-    (full / "libQnnHtp.so").touch()
+    (full / LIBRARY).touch()
     outcomes = {path: _unavailable(path).tried[-1].outcome for path in (fifo, full)}
-    assert outcomes == {fifo: "no such file", full: f"a folder; name the file, {full}/libQnnHtp.so"}
+    assert outcomes == {fifo: "no such file", full: f"a folder; name the file, {full / LIBRARY}"}
 
 
 def test_an_sdk_for_other_targets(tmp_path: Path) -> None:
     """A missing SDK, and an SDK with the library for other targets only, have different errors."""
     other = tmp_path / "lib" / "aarch64-android"
     other.mkdir(parents=True)
-    (other / "libQnnHtp.so").touch()
+    (other / LIBRARY).touch()
     environment = {"QNN_SDK_ROOT": str(tmp_path), "QAIRT_SDK_ROOT": str(tmp_path / "nowhere")}
     _, tried, _ = _search(tmp_path, **environment)
     assert tried[0].endswith(": no such file; the SDK has it for aarch64-android")
@@ -229,18 +235,19 @@ def test_an_sdk_for_other_targets(tmp_path: Path) -> None:
 
 def test_a_file_that_can_not_be_loaded(tmp_path: Path) -> None:
     """The error has the loader's message."""
-    path = tmp_path / "libQnnHtp.so"
+    path = tmp_path / LIBRARY
     path.write_text("not a library\n" * 10, encoding="utf-8")
     error = _unavailable(path)
     assert error.reason is Unavailable.NOT_LOADABLE
-    assert "invalid ELF header" in str(error)
-    assert error.tried[-1] == Step("the path given", str(path), "invalid ELF header")
+    assert error.tried[-1].path == str(path)
+    assert ("WinError 193" if WINDOWS else "invalid ELF header") in error.tried[-1].outcome
+    assert error.tried[-1].outcome in str(error)
     assert "this is not a library" in error.hint
 
 
 def test_a_library_without_the_symbol(tmp_path: Path) -> None:
     """The error says that the library does not export the providers."""
-    error = _unavailable(compile_standin(tmp_path, "-DWITHOUT_PROVIDERS"))
+    error = _unavailable(compile_standin(tmp_path, WITHOUT_PROVIDERS))
     assert error.reason is Unavailable.SYMBOL_MISSING
     assert "does not export QnnInterface_getProviders" in str(error)
 
@@ -265,6 +272,7 @@ def test_a_missing_library_is_told_from_a_missing_dependency(
     def refuse(_name: str) -> Iterator[None]:
         raise OSError(words)
 
+    monkeypatch.setattr(qnn_library, "library_name", lambda: "libQnnHtp.so")
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     error = _unavailable()
     assert error.reason is (Unavailable.NOT_FOUND if absent else Unavailable.NOT_LOADABLE)

@@ -15,6 +15,7 @@ from support.standin import ALWAYS, FIRST_ID, functions
 from htppower import VoteController
 from htppower.backends import Description, QnnHtp
 from htppower.backends.base import Device
+from htppower.backends.qnn.library import operating_system
 from htppower.errors import BackendUnavailable, Unavailable
 from htppower.rules.platforms import platform_of
 from htppower.votes.vote_set import VoteSet
@@ -141,7 +142,7 @@ def test_the_soc_model_is_read_at_either_place(standin: Standin, at: int, model:
     backend.close()
     (create,) = standin.calls("deviceCreate")
     assert create.arguments == ("57",)
-    assert backend.describe().platform == platform_of(57)
+    assert backend.describe().platform == platform_of(57, os=operating_system())
 
 
 def test_the_platform_is_read(standin: Standin) -> None:
@@ -151,7 +152,7 @@ def test_the_platform_is_read(standin: Standin) -> None:
     backend.close()
     described = backend.describe()
     assert isinstance(described, Description)
-    assert described.platform == platform_of("SA8797")
+    assert described.platform == platform_of("SA8797", os=operating_system())
     assert described.devices == tuple(Device(each, (0, 1, 2), 72, 81, 8, signed_pd=True) for each in (0, 1))
     assert dict(described.versions) == {"build": "stand-in", "core_api": "2.40.0", "htp_api": "5.51.0"}
 
@@ -203,7 +204,14 @@ elif how == "exception":
 
 
 @pytest.mark.parametrize(
-    ("how", "code"), [("exit", 0), ("exception", 1), ("fork", 0), ("alone", 0), ("alone, fork", 0)]
+    ("how", "code"),
+    [
+        ("exit", 0),
+        ("exception", 1),
+        pytest.param("fork", 0, marks=pytest.mark.needs("fork")),
+        ("alone", 0),
+        pytest.param("alone, fork", 0, marks=pytest.mark.needs("fork")),
+    ],
 )
 def test_at_exit_everything_is_lowered_destroyed_and_freed(standin: Standin, how: str, code: int) -> None:
     """An exit, an exception and an exit next to a forked child destroy every id and free everything once."""

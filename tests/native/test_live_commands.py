@@ -46,6 +46,7 @@ def test_a_command_runs_under_the_profile(standin: Standin, htppower: list[str])
 PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGALRM")
 
 
+@pytest.mark.needs("signals")
 @EITHER
 @pytest.mark.parametrize("last", ["SIGINT", "SIGTERM"])
 def test_signals_are_passed_on(standin: Standin, last: str, htppower: list[str]) -> None:
@@ -74,6 +75,7 @@ def test_signals_are_passed_on(standin: Standin, last: str, htppower: list[str])
     assert_lowered_and_destroyed(standin)
 
 
+@pytest.mark.needs("signals")
 def test_a_command_that_dies_of_a_signal(standin: Standin) -> None:
     """The exit code is 128 plus the signal's number, as in a shell."""
     script = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
@@ -82,6 +84,7 @@ def test_a_command_that_dies_of_a_signal(standin: Standin) -> None:
     assert_lowered_and_destroyed(standin)
 
 
+@pytest.mark.needs("signals")
 def test_a_command_has_the_signals_of_a_shell(standin: Standin) -> None:
     """The command blocks and ignores no signal, not even SIGPIPE, which Python ignores."""
     _, output, _ = finish(command(standin, "profile", "burst", "--", "cat", "/proc/self/status"))
@@ -92,6 +95,7 @@ def test_a_command_has_the_signals_of_a_shell(standin: Standin) -> None:
     assert ignored & 1 << (signal.SIGPIPE - 1) == 0
 
 
+@pytest.mark.needs("signals")
 @EITHER
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 0), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: int, htppower: list[str]) -> None:
@@ -190,6 +194,7 @@ def test_what_the_platform_lacks_is_said(standin: Standin, tmp_path: Path) -> No
     assert 160 in [line.core_target for line in standin.sets]
 
 
+@pytest.mark.needs("descriptors")
 def test_a_command_does_not_hold_the_device(standin: Standin) -> None:
     """The command inherits no open device: the driver removes votes only after all holders have closed it."""
     standin.script("open 1")
@@ -198,6 +203,7 @@ def test_a_command_does_not_hold_the_device(standin: Standin) -> None:
     assert "/dev/zero" not in output
 
 
+@pytest.mark.needs("modes")
 def test_a_script_that_names_no_interpreter_is_run_by_the_shell(standin: Standin, tmp_path: Path) -> None:
     """A shell and env do this too; the script gets its arguments and its own name, and is found by name."""
     script = tmp_path / "-script"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Start = Callable[..., "Server"]
 
+pytestmark = pytest.mark.needs("signals")
+
 EXAMPLES = ROOT / "docs" / "examples"
 RAISED, LOWERED = 160, 64
 

@@ -185,7 +185,7 @@ for power_config_id in made:
 """
 
 
-@pytest.mark.parametrize("how", ["exit", "fork"])
+@pytest.mark.parametrize("how", ["exit", pytest.param("fork", marks=pytest.mark.needs("fork"))])
 def test_what_two_backends_share_is_freed_once_at_exit(standin: Standin, how: str) -> None:
     """At exit every id is destroyed and everything freed once; a forked child frees nothing, and can open its own."""
     done = subprocess.run(
@@ -221,6 +221,7 @@ sys.exit(status)
 """
 
 
+@pytest.mark.needs("fork")
 def test_a_child_that_is_forked_while_a_thread_opens_the_library(standin: Standin) -> None:
     """The child opens the library for itself, and does not wait for the lock of a thread that it lacks."""
     standin.script("deviceCreate 1 1 0 300000")

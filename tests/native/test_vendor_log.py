@@ -29,8 +29,8 @@ def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: py
 @pytest.mark.parametrize(
     ("level", "lines"),
     [
-        (logging.DEBUG, [("INFO", "log of level 4, a string and 2.5"), ("ERROR", "an error")]),
-        (logging.DEBUG // 2, [("INFO", "log of level 5, a string and 2.5"), ("ERROR", "an error")]),
+        (logging.DEBUG, [("INFO", "log of level 4, a string, 2.5 and 68"), ("ERROR", "an error")]),
+        (logging.DEBUG // 2, [("INFO", "log of level 5, a string, 2.5 and 68"), ("ERROR", "an error")]),
         (logging.WARNING, [("ERROR", "an error")]),
         (logging.CRITICAL, []),
     ],

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import re
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from support.checkout import TESTS
 from support.shipped import shipped_folder
+from support.slashes import json_slashed, slashed
 
 from htppower.tools.cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from click.testing import Result
 
 GOLDEN = TESTS / "unit" / "tools" / "cli" / "golden"
 
@@ -26,7 +26,11 @@ GOLDEN = TESTS / "unit" / "tools" / "cli" / "golden"
 def _shipped() -> re.Pattern[str]:
     """Return a pattern that finds the shipped folder, even if its path is wrapped over several lines."""
     broken = r"(?:\n +)?"
-    return re.compile(broken.join(map(re.escape, str(shipped_folder()))) + r"(/\n +(?=\S))?")
+    return re.compile(broken.join(map(re.escape, shipped_folder().as_posix())) + r"(/\n +(?=\S))?")
+
+
+def _without_shipped(text: str) -> str:
+    return _shipped().sub(lambda found: "<profiles>/" if found[1] else "<profiles>", text)
 
 
 @contextlib.contextmanager
@@ -40,6 +44,22 @@ def _own_signals() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _LikePosix(Result):
+    """A result whose texts have paths with slashes."""
+
+    @property
+    def output(self) -> str:
+        return slashed(super().output)
+
+    @property
+    def stdout(self) -> str:
+        return slashed(super().stdout)
+
+    @property
+    def stderr(self) -> str:
+        return slashed(super().stderr)
 
 
 class Command:
@@ -58,6 +78,7 @@ class Command:
         environment = {"COLUMNS": None if width is None else str(width), "LINES": None}
         with _own_signals():
             result = CliRunner(env=environment).invoke(main, list(args), prog_name="htppower")
+        result.__class__ = _LikePosix
         assert "Traceback" not in result.output
         return result
 
@@ -65,11 +86,17 @@ class Command:
         """Run the command, and return its output, without the path of the shipped folder."""
         result = self.run(*args, columns=columns)
         assert result.exit_code == exit_code, result.output
-        return _shipped().sub(lambda found: "<profiles>/" if found[1] else "<profiles>", str(result.stdout))
+        return slashed(_without_shipped(result.stdout))
+
+    def document(self, *args: str, exit_code: int = 0) -> Any:
+        """Return the JSON that the command prints, with slashes in its paths, without that of the shipped folder."""
+        return json.loads(_without_shipped(json_slashed(self.output(*args, exit_code=exit_code))))
 
     def assert_golden(self, name: str, *args: str, exit_code: int = 0) -> None:
         """Assert that the output equals the golden file, and that the exit code is this."""
         output = self.output(*args, exit_code=exit_code)
+        if output[:1] in ("{", "["):
+            output = _without_shipped(json_slashed(output))
         if self._update:
             (GOLDEN / name).write_text(output, encoding="utf-8")
         assert output == (GOLDEN / name).read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from typing import TYPE_CHECKING
 
 from htppower.tools.review.lint.run import lint
@@ -25,4 +26,5 @@ def write(folder: Path, **files: str) -> Path:
 def found(folder: Path, *paths: Path) -> list[str]:
     """Return file, line, column and rule of every finding."""
     report = lint(paths or [folder], TODAY)
-    return [f"{str(finding.place).removeprefix(f'{folder}/')} {finding.rule}" for finding in report.findings]
+    places = [str(finding.place).removeprefix(f"{folder}{os.sep}").replace(os.sep, "/") for finding in report.findings]
+    return [f"{place} {finding.rule}" for place, finding in zip(places, report.findings, strict=True)]

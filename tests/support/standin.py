@@ -5,18 +5,26 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
 from support.checkout import TESTS
 
+from htppower.control.files.file_lock import move
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
-LIBRARY = "libQnnHtp.so"
+WINDOWS = sys.platform == "win32"
+LIBRARY = "QnnHtp.dll" if WINDOWS else "libQnnHtp.so"
 SOURCE = TESTS / "native" / "standin.c"
+# Wine runs no compiler of this machine, so ``tests/windows/run.py`` names a folder with the compiled libraries here.
+COMPILED = "HTPPOWER_STANDINS"
+WITHOUT_PROVIDERS = "-DWITHOUT_PROVIDERS"
+_COMMON = ("-shared", "-O1", "-Wall", "-Wextra", "-Werror")
 FIRST_ID = 0x90000000
 DCVS_V3, RPC_CONTROL_LATENCY, RPC_POLLING_TIME, HMX_V2 = 1, 2, 3, 5
 # FastRPC's errors after a restart: connection reset, no such connection, connection refused; and after a crash of
@@ -34,18 +42,38 @@ def compile_standin(folder: Path, *flags: str, source: Path = SOURCE, library: s
 
     Without a compiler skip the test, or fail it with HTPPOWER_VENDOR=required.
     """
-    compiler = shutil.which("cc")
-    if compiler is None or os.name == "nt":
-        reason = "no C compiler (cc) for the stand-in library"
+    path = folder / library
+    if COMPILED in os.environ:
+        if source != SOURCE:
+            pytest.skip(f"{source.name} is compiled for Linux only")
+        shutil.copy(compiled_for_windows(Path(os.environ[COMPILED]), *flags), path)
+        return path
+    compiler = shutil.which("gcc" if WINDOWS else "cc")
+    if compiler is None:
+        reason = "no C compiler for the stand-in library"
         if os.environ.get("HTPPOWER_VENDOR") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    path = folder / library
-    warnings = ("-Wall", "-Wextra", "-Werror")
-    command = [compiler, "-shared", "-fPIC", "-O1", *warnings, *flags, str(source), "-o", str(path), "-lpthread"]
+    system = ("-static",) if WINDOWS else ("-fPIC", "-lpthread")
+    _compile(compiler, *_COMMON, str(source), "-o", str(path), *system, *flags)
+    return path
+
+
+def compile_for_windows(compiler: str, folder: Path) -> None:
+    """Compile each form of it for Windows into a folder: what COMPILED names."""
+    for flags in ((), (WITHOUT_PROVIDERS,)):
+        output = str(compiled_for_windows(folder, *flags))
+        _compile(compiler, *_COMMON, str(SOURCE), "-o", output, "-static", *flags)
+
+
+def compiled_for_windows(folder: Path, *flags: str) -> Path:
+    """Return the path of the form with these flags in such a folder."""
+    return folder / f"QnnHtp{''.join(flags)}.dll"
+
+
+def _compile(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return path
 
 
 @attrs.frozen
@@ -85,7 +113,7 @@ class Standin:
     """
 
     def __init__(self, compiled: Path, folder: Path) -> None:
-        self.path = folder / "libQnnHtp.so"
+        self.path = folder / LIBRARY
         shutil.copy(compiled, self.path)
         self.script_path, self.trace_path = folder / "script", folder / "trace"
         self.trace_path.touch()
@@ -101,7 +129,8 @@ class Standin:
         """Set the answers from now on; calls are counted from 1 again."""
         written = self.script_path.with_suffix(".new")
         written.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        written.replace(self.script_path)
+        # On Windows the library may have the script open at this moment.
+        move(written, self.script_path)
 
     def restart(self, *lines: str, answer: int = RESET) -> None:
         """Restart the DSP: FastRPC answers so to the next call that needs the link. The script is these lines."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
-import pty
 import select
 import signal
 import time
 import warnings
 from typing import TYPE_CHECKING
+
+import pytest
+from support.needs import LACKING
+
+pytest.importorskip("termios", reason=LACKING["terminals"])
+import pty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

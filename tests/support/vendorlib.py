@@ -27,9 +27,14 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
 
 # A SoC of each architecture. The model is a setting of the whole process, and stays, so V68 needs a model, too. The
-# vendor does not list 103 and 122: they are known from the answers of QAIRT 2.51.
-SOC_OF_ARCHITECTURE = {68: 30, 73: 43, 75: 57, 79: 69, 81: 87, 85: 103, 89: 122}
+# vendor does not list 103 and 122: they are known from the answers of QAIRT 2.51. QnnHtp.dll knows no architecture for
+# 122.
+SOC_OF_ARCHITECTURE = {68: 30, 73: 43, 75: 57, 79: 69, 81: 87, 85: 103}
+if sys.platform != "win32":
+    SOC_OF_ARCHITECTURE[89] = 122
 
+# The place of the library in the package where it answers without a Hexagon.
+_PLACES = {("linux", "x86_64"): "libQnnHtp.so", ("win32", "AMD64"): "libs/amd64/QnnHtp.dll"}
 _SIGNED = 2**31
 _VALUE = re.compile(r"^(?P<name>[a-z]\w+) (?P<number>-?\d+)$", re.IGNORECASE)
 _BLOCK = re.compile(
@@ -50,17 +55,13 @@ def library_path() -> Path:
 
     With HTPPOWER_VENDOR=required, a missing library is a failure.
     """
-    reason = ""
-    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-        reason = "the library answers without a Hexagon only on x86-64 Linux"
+    place = _PLACES.get((sys.platform, platform.machine()))
     spec = find_spec("onnxruntime_qnn")
+    if place is None:
+        give_up("the library answers without a Hexagon only on x86-64 Linux and Windows")
     if spec is None or not spec.submodule_search_locations:
-        reason = "onnxruntime-qnn is not installed: pip install '.[vendor]'"
-    if reason:
-        give_up(reason)
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    return Path(next(iter(spec.submodule_search_locations))) / "libQnnHtp.so"
+        give_up("onnxruntime-qnn is not installed: pip install '.[vendor]'")
+    return Path(next(iter(spec.submodule_search_locations)), place)
 
 
 @contextlib.contextmanager

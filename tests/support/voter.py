@@ -19,7 +19,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from support.checkout import TESTS
+from support.needs import LACKING, WINDOWS
 from support.vendorlib import give_up, library_path
 from support.voter_log import Dialog, Log
 
@@ -200,6 +202,8 @@ def libraries() -> Path:
 
     With HTPPOWER_VENDOR=required, a missing folder is a failure.
     """
+    if WINDOWS:
+        pytest.skip(LACKING["voter"])
     folder = Path(os.environ.get(FOLDER) or library_path().parent)
     for name in ("libGenie.so", "libQnnHtpNetRunExtensions.so"):
         if not (folder / name).is_file():

@@ -181,10 +181,26 @@ def test_the_names_of_codes_in_troubleshooting() -> None:
 
 def test_how_to_install_is_said_in_one_place() -> None:
     """Only the page on installing says how, since the package is not published yet."""
-    by_name = re.compile(r"pip3? install [^\n`]*(?<![/\w.])htppower(?![\w/])")
+    by_name = re.compile(r"pip3? install [^\n`]*(?<![/\\\w.])htppower(?![\w/])")
     texts = {*DOCS.rglob("*.md"), ROOT / "README.md"} - {DOCS / "install.md"}
     assert not [text for text in texts if by_name.search(text.read_text(encoding="utf-8"))]
     assert "not published yet" in (DOCS / "install.md").read_text(encoding="utf-8")
+
+
+def _commands(block: str) -> list[str]:
+    """Return the commands of a block, in the spelling of POSIX, without those of one shell only."""
+    spelt = block.strip().replace("\\", "/").replace("Scripts/", "bin/").replace("mkdir -p", "mkdir")
+    shared = ("mkdir", "cd", ".venv/bin/pip", "../.venv/bin/pip", ".venv/bin/htppower")
+    return [command for command in re.split(r" && |; |\n", spelt) if command.startswith(shared)]
+
+
+def test_the_tutorial_sets_up_in_powershell_what_it_sets_up_in_sh() -> None:
+    """Below each block for sh is a block for PowerShell, with the same commands."""
+    blocks = re.findall(r"^```(sh|powershell)\n(.*?)^```$", read("tutorial.md"), re.MULTILINE | re.DOTALL)
+    assert [kind for kind, _ in blocks] == ["sh", "powershell"] * 3
+    commands = [_commands(block) for _, block in blocks]
+    assert commands[::2] == commands[1::2]
+    assert all(commands)
 
 
 def test_every_page_is_in_a_table_of_contents() -> None:

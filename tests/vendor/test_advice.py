@@ -32,6 +32,7 @@ def run(name: str, *arguments: str, **environment: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.needs("provider")
 @pytest.mark.usefixtures("vendors_library")
 def test_the_csv_of_onnx_runtime(command: Command, tmp_path: Path) -> None:
     """Both levels are read, with appended sessions apart; they are known as simulated, and get no advice.

@@ -8,6 +8,8 @@ import sys
 import pytest
 from support.checkout import ROOT, TESTS
 
+pytest.importorskip("onnx")
+
 EXAMPLE = ROOT / "docs" / "examples" / "onnxruntime_npu.py"
 # The delay between two inferences if the machine is busy for the whole sustain time.
 _LATE = (

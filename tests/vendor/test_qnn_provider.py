@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from htppower.votes.vote_set import VoteSet
 
+pytestmark = pytest.mark.needs("provider")
+
 MODES = modes()
 # The setting after a run, so that only the setting itself is found.
 LOWERED = {"qnn.htp_perf_mode_post_run": "low_power_saver"}

@@ -1,8 +1,12 @@
-"""Runs tests on a Windows CPython under Wine: ``python tests/windows/run.py FOLDER [PYTEST_ARGUMENT...]``.
+"""Runs tests on a Windows CPython under Wine: ``python tests/windows/run.py FOLDER [--all | PYTEST_ARGUMENT...]``.
 
 The Windows Python is made in the folder, if it is not there yet, with the requirements of the unit tests and with the
-vendor's library. Without arguments for pytest, the tests of ``tests/windows`` run. It needs Python 3.11, wine64 and
-gcc-mingw-w64-x86-64; if one is missing, it says so, and the exit code is 0, so that a machine without Wine passes.
+vendor's library; the stand-in library is compiled there. Without arguments, the tests run that differ most on Windows;
+``--all`` runs the whole tier, and arguments for pytest choose others. Exit code 1: a test failed.
+
+It needs Python 3.11, wine64 and gcc-mingw-w64-x86-64. If one is missing, or packages can't be fetched, it says so, and
+the exit code is 0, so that a machine without Wine or a network passes. What Windows lacks is in
+``tests/support/needs.py``.
 """
 
 from __future__ import annotations
@@ -16,9 +20,10 @@ import tomllib  # type: ignore[import-not-found] # mypy checks for 3.10
 from packaging.requirements import Requirement
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    sys.path[:1] = map(str, Path(__file__).resolve().parents[1:3])
 
-from windows.windows_python import make, missing_tools
+from support.standin import COMPILED, compile_for_windows
+from windows.windows_python import GCC, NotFetched, make, missing_tools, windows_path
 
 ROOT = Path(__file__).resolve().parents[2]
 # Windows as the markers of requirements see it. pip would answer them for this machine.
@@ -31,6 +36,10 @@ WINDOWS = {
     "sys_platform": "win32",
 }
 EXTRAS = ("unit", "vendor")
+ALL = tuple(f"tests/{tier}" for tier in ("windows", "native", "vendor", "contract", "corpus", "unit"))
+# Where Windows differs: the console, files, processes, clocks, libraries.
+MOST = (*ALL[:4], "tests/unit/backends")
+_SKIPPED = "the tests on Windows are skipped"
 # Wine has no cluster of processes for them, and no D-Bus.
 _LEFT_OUT = ("dask", "dbus-fast")
 
@@ -58,21 +67,30 @@ def requirements() -> list[str]:
 
 
 def main() -> int:
-    """Run the tests, and return the exit code of pytest."""
+    """Run the tests, and return 1 if one failed."""
     if len(sys.argv) < 2:
         sys.stderr.write(f"{__doc__}\n")
         return 2
     if missing := missing_tools():
-        print(f"the tests on Windows are skipped: {', '.join(missing)} is missing")
+        print(f"{_SKIPPED}: {', '.join(missing)} is missing")
         return 0
     folder = Path(sys.argv[1]).resolve()
     python = folder / "python"
-    if not python.exists():
-        make(folder, requirements())
-    arguments = sys.argv[2:] or ["tests/windows"]
-    environment = {**os.environ, "PYTHONPATH": "Z:" + str(ROOT).replace("/", "\\")}
-    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "0", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    try:
+        if not python.exists():
+            make(folder, requirements())
+    except NotFetched as error:
+        print(f"{_SKIPPED}: {error}")
+        return 0
+    standins = folder / "standins"
+    standins.mkdir(exist_ok=True)
+    compile_for_windows(GCC, standins)
+    environment = {**os.environ, "PYTHONPATH": windows_path(ROOT), COMPILED: windows_path(standins)}
+    chosen = sys.argv[2:] or list(MOST)
+    if chosen == ["--all"]:
+        chosen = list(ALL)
+    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "2", "--dist", "loadfile", *chosen]
+    return int(subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode != 0)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,14 @@ def test_a_command_gets_its_arguments_as_they_were_given(tmp_path: Path) -> None
     assert str(given) in done.stdout, done.stderr
 
 
+def test_a_pattern_of_files_is_replaced_by_the_command(tmp_path: Path) -> None:
+    """Lint gets the files that match, and --exclude gets its pattern as it was given."""
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.yaml").write_text(f"profile: {name}\nsummary: Mine.\nextends: burst\n", encoding="utf-8")
+    done = run(sys.executable, "-m", "htppower", "lint", "?.yaml", "--exclude", "c*", cwd=tmp_path)
+    assert "2 files" in done.stdout, done.stderr
+
+
 def test_a_batch_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program such as npm, which is npm.cmd, is found."""
     (tmp_path / "hello.cmd").write_text("@echo off\necho from a batch file\n", encoding="ascii")

@@ -20,7 +20,7 @@ INTERPRETER = "panda3d==1.10.16"
 # pip answers markers for this machine, so it does not find what only Windows needs. NumPy 2 needs functions on complex
 # numbers that Wine's C library lacks.
 ONLY_WINDOWS = ("colorama", "tzdata", "numpy<2")
-GCC, DLLTOOL, OBJDUMP = (f"x86_64-w64-mingw32-{name}" for name in ("gcc", "dlltool", "objdump"))
+GCC, DLLTOOL, OBJDUMP = (f"x86_64-w64-mingw32-{name}" for name in ("gcc-posix", "dlltool", "objdump"))
 _LEFT_OUT = ("__pycache__", "site-packages", "dist-packages", "lib-dynload", "test", "tkinter", "idlelib", "config-3*")
 
 _PROGRAM = """
@@ -43,9 +43,13 @@ __declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T size) { return SystemF
 # pass through a pipe to ``cat``.
 _LAUNCHER = """#!/bin/bash
 set -o pipefail
-export WINEPREFIX='{prefix}' WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=' PYTHONDONTWRITEBYTECODE=1
+export WINEPREFIX='{prefix}' WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=' PYTHONPYCACHEPREFIX='{bytecode}'
 {{ '{wine}' '{program}' "$@" < /dev/null 3>&1 1>&2 2>&3 | cat; }} 3>&1 1>&2 2>&3 | cat
 """
+
+
+class NotFetched(RuntimeError):  # noqa: N818 - reads as what it is
+    """A package can't be fetched: there is no network, or no such package."""
 
 
 def missing_tools() -> list[str]:
@@ -63,6 +67,7 @@ def make(folder: Path, requirements: list[str]) -> Path:
 
     Raises:
         RuntimeError: a tool is missing.
+        NotFetched: a package can't be fetched.
         CalledProcessError: a tool has failed.
     """
     if missing := missing_tools():
@@ -75,12 +80,23 @@ def make(folder: Path, requirements: list[str]) -> Path:
         sysconfig.get_path("stdlib"), home / "Lib", ignore=shutil.ignore_patterns(*_LEFT_OUT), dirs_exist_ok=True
     )
     _link(home, work)
-    program = folder / "python"
-    windows_path = "Z:" + str(home / "python.exe").replace("/", "\\")
-    program.write_text(_LAUNCHER.format(prefix=folder / "prefix", wine=_wine(), program=windows_path), encoding="utf-8")
-    program.chmod(0o755)
     _pip("install", "--no-compile", "--target", str(home / "Lib" / "site-packages"), *ONLY_WINDOWS, *requirements)
+    # At the end: a folder with this program is whole.
+    program = folder / "python"
+    text = _LAUNCHER.format(
+        prefix=folder / "prefix",
+        bytecode=windows_path(folder / "bytecode"),
+        wine=_wine(),
+        program=windows_path(home / "python.exe"),
+    )
+    program.write_text(text, encoding="utf-8")
+    program.chmod(0o755)
     return program
+
+
+def windows_path(path: Path) -> str:
+    """Return a path of this machine as Wine names it."""
+    return "Z:" + str(path).replace("/", "\\")
 
 
 def _unpack_interpreter(home: Path, work: Path) -> None:
@@ -114,7 +130,10 @@ def _link(home: Path, work: Path) -> None:
 
 def _pip(command: str, *arguments: str) -> None:
     wheels = ("--only-binary=:all:", "--platform", "win_amd64", "--python-version", "3.11", "--implementation", "cp")
-    _run(sys.executable, "-m", "pip", command, *wheels, "--quiet", "--disable-pip-version-check", *arguments)
+    try:
+        _run(sys.executable, "-m", "pip", command, *wheels, "--quiet", "--disable-pip-version-check", *arguments)
+    except subprocess.CalledProcessError as error:
+        raise NotFetched(f"pip can't {command} the packages for Windows") from error
 
 
 def _run(*command: str) -> str:

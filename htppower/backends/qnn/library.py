@@ -49,9 +49,9 @@ _TARGETS = {
     ("windows", "x86_64"): ("x86_64-windows-msvc",),
     ("qnx", "aarch64"): ("aarch64-qnx*",),
 }
-# The folders of the package for the library: its own folder, and on Windows for x86-64 a subfolder, by the machine of
-# the system. An x86-64 process on a Snapdragon takes the library for both kinds of process.
-_PACKAGE_FOLDERS = {"x86_64": ("", "libs/amd64"), "aarch64": ("", "libs/arm64ec", "libs/amd64")}
+# The folders of the package for the library: its own folder, and before that on Windows for x86-64 subfolders, by the
+# machine of the system. An x86-64 process on a Snapdragon takes the library for both kinds of process.
+_PACKAGE_FOLDERS = {"x86_64": ("libs/amd64", ""), "aarch64": ("libs/arm64ec", "libs/amd64", "")}
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "arm64_v8a": "aarch64"}
 
 

@@ -23,6 +23,8 @@ _LONGEST_LINE = 4096
 # Python's level for each QnnLog_Level_t, most urgent first; VERBOSE (4) is more urgent than DEBUG (5).
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG, 5: logging.DEBUG // 2}
 _ERROR = 1
+# Options of ucrtbase.dll: a line that is cut ends with a 0, and numbers are rounded as in C99.
+_AS_IN_C99 = 0x26
 
 
 def wanted_level() -> int:
@@ -60,9 +62,16 @@ def log_callback() -> Any:
 
 def _vsnprintf() -> Any:
     # A va_list is passed as a pointer by these ABIs: System V on x86-64 and AArch64, and Windows.
-    function = ctypes.CDLL("msvcrt")._vsnprintf if sys.platform == "win32" else ctypes.CDLL(None).vsnprintf  # noqa: SLF001
-    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p)
-    return function
+    arguments = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p)
+    if sys.platform != "win32":
+        function = ctypes.CDLL(None).vsnprintf
+        function.argtypes = arguments
+        return function
+    # vsnprintf is inline in the headers of Windows, and calls this. msvcrt.dll has it, too, but knows no %zu, which the
+    # vendor's library prints.
+    common = ctypes.CDLL("ucrtbase")["__stdio_common_vsprintf"]
+    common.argtypes = (ctypes.c_uint64, *arguments[:3], ctypes.c_void_p, arguments[3])
+    return lambda buffer, size, form, given: common(_AS_IN_C99, buffer, size, form, None, given)
 
 
 def _text(line: bytes) -> str:

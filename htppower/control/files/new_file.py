@@ -88,8 +88,11 @@ class NewFile:
             self.discard()
             if error.errno is None:
                 raise
-            missing = error.errno == errno.ENOENT and not self._path.parent.is_dir()
-            reason = "its folder is missing: make that first" if missing else error.strerror
+            reason = error.strerror
+            if self._path.parent.is_file():  # ENOENT on Windows, ENOTDIR elsewhere
+                reason = "its folder is a file"
+            elif error.errno == errno.ENOENT and not self._path.parent.is_dir():
+                reason = "its folder is missing: make that first"
             raise OSError(error.errno, reason, str(self._path)) from None
 
 

@@ -1,8 +1,8 @@
 """The folder where the controllers of a user serve their status if the host names no file.
 
-It is in the runtime folder of the user (``XDG_RUNTIME_DIR`` or ``/run/user/UID``), or else in ``/tmp``. It must belong
-to the user, and no other user may write to it. A host without a login, such as a service, may have another environment
-than the user's shell, so readers look into all of these folders.
+It is in the runtime folder of the user (``XDG_RUNTIME_DIR`` or ``/run/user/UID``), or else in ``/tmp``, and on Windows
+in ``%LOCALAPPDATA%``. It must belong to the user, and no other user may write to it. A host without a login, such as a
+service, may have another environment than the user's shell, so readers look into all of these folders.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def reserved_file() -> Path:
     Raises:
         OSError: no folder can be used; this is the error of the last folder that was tried.
     """
-    problem = OSError(errno.ENOENT, "there is no folder for statuses: name a file", NAME)
+    # Only Windows may have none.
+    problem = OSError(errno.ENOENT, "there is no folder for statuses, since LOCALAPPDATA is not set: name a file", NAME)
     for folder in runtime_folders():
         try:
             with contextlib.suppress(FileExistsError):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Click's type for a value that the shell completes as a file.
 _FILE = "file"
-SHELLS = ("bash", "zsh", "fish")
+SHELLS = ("bash", "zsh", "fish", "powershell")
 # The environment variable that the script sets to ask for completions. ``main`` finds it by the name of the program.
 _VARIABLE = "_HTPPOWER_COMPLETE"
 
@@ -140,10 +140,14 @@ def command(shell: str) -> None:
     Zsh, in ~/.zshrc, after compinit: eval "$(htppower completion zsh)"
 
     Fish, once: htppower completion fish > ~/.config/fish/completions/htppower.fish
+
+    PowerShell, in the file $PROFILE, with click 8.5 or later: htppower completion powershell | Out-String |
+    Invoke-Expression
     """
     made = get_completion_class(shell)
     if made is None:
-        raise click.UsageError(f"click has no completion for {shell}")
+        # PowerShell came last.
+        raise click.UsageError(f"this click has no completion for {shell}: pip install 'click>=8.5'")
     # Only the text of the script: ``source`` would also run bash to find its version.
     template = made(click.get_current_context().find_root().command, {}, "htppower", _VARIABLE)
     echo(template.source_template % template.source_vars())

@@ -12,6 +12,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import is_record
 from htppower.profiles.paths import joined
 from htppower.tools.cli import completion
+from htppower.tools.cli.globbing import expanded
 from htppower.tools.cli.help import REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import folders_option, output_options, refuse_given, refuse_soc_with_arch
 from htppower.tools.cli.outputs import print_document, write_outputs
@@ -39,6 +40,7 @@ _PAIR = 2
     nargs=-1,
     type=click.Path(),
     metavar="OLD NEW | --against REF [PATH...]",
+    callback=expanded,
     shell_complete=completion.profiles,
 )
 @option("--against", "revision", metavar="REF", group=WHAT, help="Compare with this git revision instead of OLD.")

@@ -11,6 +11,7 @@ import click
 
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
+from htppower.tools.cli.globbing import expanded
 from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import (
     SYSTEMS,
@@ -40,7 +41,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 
 
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...", callback=expanded)
 @output_options(FORMS)
 @option("--strict/--no-strict", default=False, group=WHAT, help="Exit with 1 for warnings, too.")
 @option("--fix", is_flag=True, group=WHAT, help="Before linting, fix the faults that have only one right fix.")

@@ -28,7 +28,7 @@ class FolderToWrite(click.Path):
     ) -> str | bytes | os.PathLike[str]:
         """Return the folder."""
         if not os.path.lexists(value):
-            self.fail(f"the folder {os.fspath(value)!r} is missing: make that first", param, ctx)
+            self.fail(f"the folder '{os.fspath(value)}' is missing: make that first", param, ctx)
         return super().convert(value, param, ctx)
 
 

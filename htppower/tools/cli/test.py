@@ -11,6 +11,7 @@ from htppower.profiles.loading import load_profile
 from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.profile import file_of
 from htppower.rules.platforms import platform_of
+from htppower.tools.cli.globbing import expanded
 from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import folders_option, format_option, refuse_given, soc_option
 from htppower.tools.cli.outputs import File, print_document, write_files
@@ -23,7 +24,7 @@ _OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
 
 
 @click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(), callback=expanded)
 @option(
     "-k",
     "pattern",

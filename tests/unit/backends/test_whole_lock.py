@@ -16,6 +16,7 @@ from htppower.control.time.locks import is_held
 MORE_THAN_THERE_ARE = 12
 
 
+@pytest.mark.needs("signals")
 def test_no_interrupt_leaves_it_held() -> None:
     """An exception at any instruction, before, at or in the block, leaves the lock free."""
     lock: Any = whole_lock()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.slashes import no_such_file
 
 from htppower import VoteController, VoteRejected
 from htppower.errors import ProfileError
@@ -65,7 +66,7 @@ def test_what_is_no_path_is_named(bench: Bench) -> None:
 @pytest.mark.parametrize("make", [lambda folders: VoteController("simulated", folders=folders), ProfileCache])
 def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], object], tmp_path: Path) -> None:
     """A folder that can't be read raises the same ProfileError as loading a profile, before any session is opened."""
-    with pytest.raises(ProfileError, match="nowhere: FILE-1: can't be read: No such file or directory"):
+    with pytest.raises(ProfileError, match=f"nowhere: FILE-1: can't be read: {no_such_file()}"):
         make([tmp_path, tmp_path / "nowhere"])
 
 

@@ -186,6 +186,24 @@ def test_a_named_backend_that_can_not_be_used_is_an_error(
     assert caught.value.reason is reason
 
 
+@pytest.mark.parametrize(
+    ("path", "hardware", "warns"),
+    [("/lib/libQnnHtp.so", False, True), ("/lib/libQnnHtp.so", True, False), ("", False, False)],
+)
+def test_a_library_without_a_hexagon_is_said(
+    caplog: pytest.LogCaptureFixture, path: str, hardware: bool, warns: bool
+) -> None:
+    """A controller on the vendor's library for x86-64 logs a warning, and one on the simulated HTP does not."""
+
+    class OfALibrary(SimulatedHtp):
+        def describe(self) -> Description:
+            return attrs.evolve(super().describe(), path=path, library=path, hardware=hardware)
+
+    VoteController(OfALibrary(), handle_sigterm=False).close()
+    assert caplog.text.count("votes change no clock: /lib/libQnnHtp.so answers them without a Hexagon") == warns
+    assert len(caplog.records) == warns
+
+
 def test_a_backend_of_the_users_own_stays_open() -> None:
     """The controller closes only a backend that it made."""
     closed: list[bool] = []

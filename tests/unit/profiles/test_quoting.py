@@ -221,6 +221,7 @@ def test_nothing_waits_for_a_pipe_or_a_device(folder: Path, named: str) -> None:
     assert lint([folder], TODAY).findings
 
 
+@pytest.mark.needs("descriptors")
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="the kernel's own files")  # noqa: PTH110
 @pytest.mark.parametrize("named", ["/proc/self/environ", "/proc/self/cmdline", "/etc/passwd", "../../../../etc/passwd"])
 def test_files_of_the_system_are_not_quoted(folder: Path, named: str) -> None:

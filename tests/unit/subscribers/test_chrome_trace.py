@@ -182,6 +182,7 @@ def test_other_events_are_moments(bench: Bench, tmp_path: Path) -> None:
     cap.lift()
 
 
+@pytest.mark.needs("open files")
 def test_a_folder_that_vanished_is_logged_once_and_comes_back(
     bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

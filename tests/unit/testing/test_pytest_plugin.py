@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+import pytest
 from support.checkout import ROOT
 
-if TYPE_CHECKING:
-    import pytest
-
 pytest_plugins = ("pytester",)
+pytestmark = pytest.mark.needs("importlib")
 
 PLUGIN = "htppower.testing.pytest_plugin"
 

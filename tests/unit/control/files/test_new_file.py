@@ -31,6 +31,13 @@ def test_a_folder_full_of_what_can_not_be_removed_is_an_error(tmp_path: Path) ->
     assert raised.value.filename == str(path)
 
 
+def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+    """The error says that the folder is a file, whatever the system says."""
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="its folder is a file"):
+        put_in_place(tmp_path / "file" / "status.json", b"new")
+
+
 def test_two_writers_at_the_same_time_both_put_a_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither writer puts half a file in place, and neither loses its temporary file to the other."""
     path, write = tmp_path / "learnt.json", os.write

@@ -150,6 +150,7 @@ def test_a_full_disk_takes_no_more_memory(bench: Bench, path: Path, monkeypatch:
     assert recording.lost == 32
 
 
+@pytest.mark.needs("open files")
 def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file is left without its header, and once there is room, no inference is missing."""
     session = bench.controller.session("system_settings")
@@ -166,6 +167,7 @@ def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatc
     assert (len(inferences(older)), len(inferences(path))) == (1, 1)
 
 
+@pytest.mark.needs("open files")
 @pytest.mark.parametrize("how", ["removed", "renamed", "emptied"])
 def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: str) -> None:
     """If the file is moved away, as in a log rotation, a new file with a header is made, and the old one is left."""
@@ -186,6 +188,7 @@ def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: 
         assert len(inferences(path.with_name("mine"))) == 1
 
 
+@pytest.mark.needs("open files")
 def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
     """Without the folder nothing is written; once it is back, no inference is missing."""
     path = tmp_path / "inner" / "trace.json"
@@ -202,7 +205,7 @@ def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [1, 3])
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("there", [True, pytest.param(False, marks=pytest.mark.needs("open files"))])
 def test_another_controller_is_refused_during_a_rotation(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, there: bool, files: int
 ) -> None:

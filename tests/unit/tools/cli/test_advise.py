@@ -11,6 +11,7 @@ import attrs
 import pytest
 from support.checkout import ROOT
 from support.measurements import ORDER, Recipe, made, ort_csv, qairt_json, viewer_csv, viewer_text
+from support.slashes import in_one_line
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
@@ -207,7 +208,7 @@ def test_the_simulation_is_said(command: Command, tmp_path: Path) -> None:
         {event: number for event, number in each.items() if event not in rpc} for each in made([COLD] * 5)
     ]
     path = write(tmp_path, "simulated.csv", ort_csv(simulated))
-    text = " ".join(command.output("advise", path).split())
+    text = in_one_line(command.output("advise", path))
     assert "No advice: this was made by the simulation on x86-64" in text
     assert "ADV-" not in text
     document = json.loads(command.output("advise", path, "--format", "json"))
@@ -248,7 +249,7 @@ def test_each_file_keeps_what_to_do_about_it(command: Command, tmp_path: Path) -
         write(tmp_path, "b.csv", viewer_csv(often, step_us=700_000)),
     ]
     for form in ("text", "html"):
-        said = " ".join(command.output("advise", *files, "--format", form, columns=300).split())
+        said = in_one_line(command.output("advise", *files, "--format", form, columns=300))
         assert said.index("a.csv:") < said.index("{after_inference_us: 600000}")
         assert said.index("{after_inference_us: 600000}") < said.rindex("b.csv, model:")
         assert said.rindex("b.csv, model:") < said.index("{after_inference_us: 900000}")

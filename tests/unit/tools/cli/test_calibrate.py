@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.testing import VirtualTime
@@ -178,7 +179,7 @@ def test_what_can_not_be_measured_is_said_and_nothing_is_written(
     before = sorted(folder.glob("*.*"))
     result = command.run("calibrate", *arguments, *QUICK)
     assert (result.exit_code, "internal error" in result.stderr) == (2, False)
-    assert said in " ".join(result.stderr.split())
+    assert said in in_one_line(result.stderr)
     assert sorted(folder.glob("*.*")) == before
 
 

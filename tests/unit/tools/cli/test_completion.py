@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-from click.shell_completion import ShellComplete
+from click.shell_completion import ShellComplete, get_completion_class
+from click.testing import CliRunner
 
 from htppower.tools.cli.completion import SHELLS
 from htppower.tools.cli.main import main
@@ -92,8 +94,24 @@ def test_what_a_profile_states_below_relax_is_offered(tmp_path: Path) -> None:
     assert completed("tune", "--profiles", str(tmp_path), "--device", "bo") == ["board"]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", sorted({*SHELLS} - {"powershell"}))
 def test_the_script_of_each_shell_is_printed(command: Command, shell: str) -> None:
     """The script calls the command with the variable that the command reads."""
     assert f"_HTPPOWER_COMPLETE={shell}_complete" in command.output("completion", shell)
     assert command.run("completion", "tcsh").exit_code == 2
+
+
+def test_powershell(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script sets variables for which the command prints a type, a value and a help for each completion."""
+    if get_completion_class("powershell") is None:
+        assert "pip install 'click>=8.5'" in command.run("completion", "powershell").stderr
+        return
+    script = command.output("completion", "powershell")
+    assert script.startswith("Register-ArgumentCompleter -Native -CommandName htppower ")
+    assigned = re.findall(r"\$env:(\w+) = (?!\$prev)", script)
+    assert {"_HTPPOWER_COMPLETE", "COMP_WORDS", "COMP_CWORD"} == {*assigned}
+    monkeypatch.setenv("_HTPPOWER_COMPLETE", "powershell_complete")
+    monkeypatch.setenv("COMP_WORDS", "htppower explain SUS-")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    lines = CliRunner().invoke(main, [], prog_name="htppower").stdout.split()
+    assert lines == [line for number in range(1, 10) for line in ("plain", f"SUS-{number}", "_")]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.slashes import in_one_line
 from support.two_folders import MINE
 
 if TYPE_CHECKING:
@@ -121,5 +122,5 @@ def test_a_held_record_is_raised_all_the_time(command: Command) -> None:
     told = command.output("diff", "onnxruntime:burst", "vendor:burst", "--timeline", exit_code=1)
     assert "time raised: 65 ms -> 345 ms (+280 ms)" in told
     run = ("profile", "onnxruntime:burst", "--dry-run")
-    assert "RAISED 25 ms, LOWERED 40 ms with the votes of RAISED" in " ".join(command.output(*run).split())
+    assert "RAISED 25 ms, LOWERED 40 ms with the votes of RAISED" in in_one_line(command.output(*run))
     assert "with the votes of RAISED" not in command.output("profile", "vendor:burst", "--dry-run")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support.slashes import in_one_line
+
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.profiles.loading import profile_names
 from htppower.tools.cli import diagnosis
@@ -26,7 +28,7 @@ def test_doctor_says_what_the_null_client_is(command: Command, monkeypatch: pyte
     """One line explains id 0 with the rule of the null client."""
     monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=81))
     output = command.output("doctor")
-    assert "the NULL client: a vote on it may override every other setting of the process" in " ".join(output.split())
+    assert "the NULL client: a vote on it may override every other setting of the process" in in_one_line(output)
     assert "(ID-1)" in output
 
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 from htppower.backends import SimulatedHtp
 from htppower.tools.cli import diagnosis
@@ -89,7 +90,7 @@ def test_doctor_says_what_is_wrong_and_what_to_type(
         monkeypatch.undo()
     monkeypatch.setenv("ADSP_LIBRARY_PATH", f"{skels}:/vendor/lib64")
     result = command.run("doctor", *library)
-    assert "FastRPC separates folders by ';'" in " ".join(result.stdout.split())
+    assert "FastRPC separates folders by ';'" in in_one_line(result.stdout)
     assert f'export ADSP_LIBRARY_PATH="{skels}"' in result.stdout
     document = json.loads(command.run("doctor", "--format", "json", *library).stdout)
     assert len(document["skel_paths"]) == 2

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 from htppower import load_profile
 from htppower.profiles.fields import limits, profile_fields
@@ -215,6 +216,6 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
 
 def test_a_sentence_is_said_once(command: Command) -> None:
     """The effect of a field is explained once, and not again for each power state."""
-    said = " ".join(command.output("explain", "burst").split())
+    said = in_one_line(command.output("explain", "burst"))
     does = meaning_of(("votes", "dcvs_v3", "sleep_latency_us")).does
     assert said.count(" ".join(does.split())) == 1

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 from htppower.events import LinkState
 from htppower.tools.review.explain.meanings import meaning_of
@@ -135,7 +136,7 @@ def test_without_a_name_all_is_listed(command: Command) -> None:
 )
 def test_a_platform_or_a_word_of_a_session_is_explained(command: Command, name: str, kind: str, said: str) -> None:
     """Each name in a message or a status can be explained."""
-    assert said in " ".join(command.output("explain", name).split())
+    assert said in in_one_line(command.output("explain", name))
     assert list(json.loads(command.output("explain", name, "--format", "json"))) == ["format_version", kind]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support import trace_files
+from support.slashes import in_one_line
 from support.trace_files import Ran
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def test_nothing_is_shown_of_what_a_link_leads_to(command: Command, folder: Path
     assert "CANARY" not in command.run("lint", ".").output
     fleet = command.run("tune", "--fleet", ".")
     assert "CANARY" not in fleet.output
-    assert "is a link that leads out of its folder" in " ".join(fleet.output.split())
+    assert "is a link that leads out of its folder" in in_one_line(fleet.output)
 
 
 def test_a_linked_extension_file_is_told_as_a_link(command: Command, folder: Path) -> None:
@@ -75,7 +76,7 @@ def test_a_table_without_a_known_column_is_told_by_lengths(command: Command, fol
     """The number of columns and their lengths are enough to find the table."""
     (folder / "odd.csv").write_text("alpha,be,,gamma delta\n1,2,3,4\n", encoding="utf-8")
     said = command.run("trace", "odd.csv").stderr
-    assert "the first line has 4 columns, of 5, 2, 0, 11 characters" in " ".join(said.split())
+    assert "the first line has 4 columns, of 5, 2, 0, 11 characters" in in_one_line(said)
 
 
 @pytest.mark.parametrize("name", ["t.json", "t.jsonab", "fifo.csv"])
@@ -87,7 +88,7 @@ def test_a_pipe_among_the_traces_of_a_fleet_is_passed_over(command: Command, fol
     os.mkfifo(folder / name)
     said = command.run("tune", "--fleet", ".")
     assert said.exit_code == 0
-    assert "is a pipe" in " ".join(said.output.split())
+    assert "is a pipe" in in_one_line(said.output)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "full", "zero", "empty", "dangling"])

@@ -187,7 +187,7 @@ def test_two_profiles_of_one_name_can_not_be_compared(command: Command, tmp_path
     result = command.run("diff", str(tmp_path), str(tmp_path))
     assert (result.exit_code, result.stdout) == (2, "")
     assert "b.yaml:1:10: NAME-1: a second profile named 'mine'" in result.stderr
-    assert f"the first is {tmp_path}/a.yaml" in result.stderr
+    assert f"the first is {tmp_path / 'a.yaml'}" in result.stderr
 
 
 def test_a_folder_of_power_states_is_compared(command: Command, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 from htppower import load_profile
 
@@ -63,7 +64,7 @@ def test_a_path_of_the_device_leads_to_the_file_beside_the_dialog(command: Comma
     told = command.run("import", str(file))
     assert told.exit_code == 2
     assert f"{file}:1:" in told.stderr
-    assert "is not here (copy it from the device into the dialog" in " ".join(told.stderr.split())
+    assert "is not here (copy it from the device into the dialog" in in_one_line(told.stderr)
     (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
     assert "rpc_control_latency_us: 70" in command.output("import", str(file))
 
@@ -83,7 +84,7 @@ def test_an_outer_file_in_a_dialog_is_imported_as_genie_reads_it(
     told = command.run("import", str(file))
     assert told.exit_code == 0
     assert f"extends: {voted}\n" in told.stdout
-    said = " ".join(told.stderr.split())
+    said = in_one_line(told.stderr)
     assert f"SET-9: outer.json is an outer file, and Genie does not read its inner file: it votes {voted}" in said
     assert "(name inner.json)" in said
     assert command.run("import", str(file), "--strict").exit_code == 1

@@ -214,6 +214,7 @@ def test_outputs_are_written_whole_or_not_at_all(command: Command, tmp_path: Pat
     assert (result.exit_code, "twice" in result.stderr) == (2, True)
 
 
+@pytest.mark.needs("modes")
 def test_an_output_keeps_the_rights_of_the_file_it_replaces(command: Command, tmp_path: Path) -> None:
     """A replaced file keeps its permissions."""
     file = tmp_path / "out.json"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+from support.slashes import in_one_line
 
 from htppower import load_profile
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
@@ -45,7 +46,7 @@ def test_list_tells_a_sustain_time_that_is_learnt(command: Command, tmp_path: Pa
     text = "profile: mine\nextends: burst\nrelax: {{after_inference_us: {{adaptive: {{{}}}}}}}\n"
     for name, said in (("mine", "break_even_us: 100000"), ("share", "cold_starts: 5 %, most_us: 500000")):
         (tmp_path / f"{name}.yaml").write_text(text.format(said).replace("mine", name), encoding="utf-8")
-    told = " ".join(command.output("list", "--profiles", str(tmp_path)).split())
+    told = in_one_line(command.output("list", "--profiles", str(tmp_path)))
     assert "sustain learnt, 0 to 200 ms" in told
     assert "sustain learnt, 0 to 500 ms" in told
     document = json.loads(command.output("list", "--profiles", str(tmp_path), "--format", "json"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.shipped import shipped_folder
+from support.slashes import WINDOWS, in_one_line
 
 from htppower.tools.review.lint.catalogue import CATALOGUE
 
@@ -46,13 +47,14 @@ def test_an_output_that_can_not_be_meant_is_exit_2(command: Command, arguments: 
 
 
 def test_an_output_in_a_folder_that_is_missing(command: Command, tmp_path: Path) -> None:
-    """The message says what to do; if a parent of the path is a file, the message is the system's."""
+    """The message says what to do; a file in the place of the folder has its own words."""
     result = command.run(*RUN, "--output", str(tmp_path / "nothere" / "x.svg"))
     said = f"htppower: can't write {tmp_path / 'nothere' / 'x.svg'}: its folder is missing: make that first\n"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", said)
     (tmp_path / "file").touch()
     result = command.run(*RUN, "--output", str(tmp_path / "file" / "x.svg"))
-    assert (result.exit_code, "Not a directory" in result.stderr, "missing" in result.stderr) == (2, True, False)
+    words = "its folder is a file" if WINDOWS else "Not a directory"
+    assert (result.exit_code, words in result.stderr, "missing" in result.stderr) == (2, True, False)
 
 
 def test_an_output_is_for_a_dry_run(command: Command, tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_a_time_without_a_unit_is_refused(command: Command, arguments: tuple[str
     result = command.run(*arguments)
     number = arguments[-1]
     assert result.exit_code == 2
-    assert f"has no unit; write {number}us, {number}ms or {number}s" in " ".join(result.stderr.split())
+    assert f"has no unit; write {number}us, {number}ms or {number}s" in in_one_line(result.stderr)
 
 
 def test_a_time_given_twice_is_refused(command: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 from htppower import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
@@ -62,4 +63,4 @@ def test_what_is_no_such_table_is_refused(command: Command, args: tuple[str, ...
     """The errors name the known versions, or the names in the table."""
     result = command.run(*args)
     assert result.exit_code == 2
-    assert says in " ".join(result.stderr.split())
+    assert says in in_one_line(result.stderr)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,7 @@ def host(tmp_path: Path) -> Path:
 def test_findings_have_place_line_hint_and_rule(command: Command, host: Path) -> None:
     """A finding is printed as lint prints it, with the line and a marker."""
     told = command.output("settings", "--check", str(host), exit_code=1)
-    assert f"{host}:2:31: error SET-1" in " ".join(told.split())
+    assert f"{host}:2:31: error SET-1" in in_one_line(told)
     assert '2 | options.add_run_config_entry("qnn.perf_mode", "burst")' in told
     assert "hint: write qnn.htp_perf_mode" in told
     assert "why: htppower explain SET-7" in told
@@ -78,7 +79,7 @@ def test_what_can_not_be_read(command: Command, tmp_path: Path, content: bytes, 
     """The problem is a finding, at line 1 if it has no place, and never a traceback."""
     file = tmp_path / "options.json"
     file.write_bytes(content)
-    told = " ".join(command.output("settings", "--check", str(file), exit_code=1).split())
+    told = in_one_line(command.output("settings", "--check", str(file), exit_code=1))
     assert rule in told
 
 
@@ -94,7 +95,7 @@ def test_the_other_extension_file_is_looked_at_where_it_is(command: Command, tmp
     dialog = tmp_path / "dialog.json"
     backend = {"type": "QnnHtp", "extensions": "outer.json"}
     dialog.write_text(json.dumps({"dialog": {"engine": {"backend": backend}}}), encoding="utf-8")
-    told = " ".join(command.output("settings", "--check", str(dialog)).split())
+    told = in_one_line(command.output("settings", "--check", str(dialog)))
     assert "warning SET-10 the extension file 'outer.json' is not next to the dialog" in told
     outer = tmp_path / "outer.json"
     outer.write_text('{"backend_extensions": {"config_file_path": "inner.json"}}', encoding="utf-8")
@@ -124,7 +125,7 @@ def test_the_extension_file_of_a_dialog_is_checked(command: Command, tmp_path: P
     inner.parent.mkdir(exist_ok=True)
     inner.write_text(INNER.replace("burst", "BURST"), encoding="utf-8")
     told = command.output("settings", "--check", dialog_naming(tmp_path, named, key), exit_code=1)
-    assert f"{inner}:1:42: error EXT-12" in " ".join(told.split())
+    assert f"{inner}:1:42: error EXT-12" in in_one_line(told)
     inner.write_text(INNER, encoding="utf-8")
     assert "no findings" in command.output("settings", "--check", dialog_naming(tmp_path, named, key))
 
@@ -162,7 +163,7 @@ def test_what_genie_votes_for_an_outer_file_is_told(
     """Genie reads the outer file as an inner one, and does not follow it (measured)."""
     whole = {"backend_extensions": {"config_file_path": "inner.json"}, **outer}
     (tmp_path / "outer.json").write_text(json.dumps(whole), encoding="utf-8")
-    told = " ".join(command.output("settings", "--check", dialog_naming(tmp_path, "outer.json"), exit_code=1).split())
+    told = in_one_line(command.output("settings", "--check", dialog_naming(tmp_path, "outer.json"), exit_code=1))
     assert f"SET-9 outer.json is an outer file, and Genie does not read its inner file: it {voted}" in told
 
 
@@ -180,10 +181,10 @@ def test_what_is_no_literal_is_told_as_unread(command: Command, tmp_path: Path, 
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     told = f"{file}: no setting in it that htppower can read; the value of htp_performance_mode in line 2 is not"
-    assert told in " ".join(command.run("settings", "--check", str(file)).stderr.split())
+    assert told in in_one_line(command.run("settings", "--check", str(file)).stderr)
     refused = command.run("import", str(file))
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "the value of htp_performance_mode in line 2 is not a literal" in " ".join(refused.stderr.split())
+    assert "the value of htp_performance_mode in line 2 is not a literal" in in_one_line(refused.stderr)
 
 
 @pytest.mark.parametrize(
@@ -217,6 +218,6 @@ def test_yaml_that_can_not_be_read_is_told(command: Command, tmp_path: Path) -> 
     """A template is not YAML, and must not pass as a file without settings."""
     file = tmp_path / "serve.yaml"
     file.write_text("a: 1\n{% if fast %}\nhtp_performance_mode: burst\n{% endif %}\n", encoding="utf-8")
-    told = " ".join(command.output("settings", "--check", str(file), exit_code=1).split())
+    told = in_one_line(command.output("settings", "--check", str(file), exit_code=1))
     assert f"{file}:2:2: error YAML-1 not read as YAML" in told
     assert "YAML-1" in command.run("import", str(file)).stderr

@@ -7,11 +7,13 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
 from support.bench import Bench
+from support.status_files import serve_below
 
 from htppower.control.status.process_identity import Life
 from htppower.tools.cli.status.command import Overview, Watch
@@ -23,7 +25,6 @@ from htppower.tools.report.layout import shown_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from support.command import Command
 
@@ -33,11 +34,9 @@ S = 1_000_000
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """Yield a controller in virtual time that serves its status in its own runtime folder."""
-    folder = tmp_path / "run"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    folder = serve_below(tmp_path / "run", monkeypatch)
     # Exclude other processes, which serve in the default folder.
-    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder,))
     made = Bench.make()
     yield made
     made.controller.close()
@@ -66,7 +65,7 @@ def test_every_controller_is_listed(command: Command, bench: Bench) -> None:
     assert re.search(r"session 1    camera: LOWERED for (\d{3} ms|\d\.\d s), burst; up \d\d% of \d\.\d s", said)
     assert "sessions     none is open" in said
     listed = json.loads(command.output("status", "--format", "json"))["statuses"]
-    assert {each["path"] for each in listed} == {str(file.path) for file in files}
+    assert {Path(each["path"]) for each in listed} == {file.path for file in files}
     assert listed[0]["status"]["seen"]["process"] == "running"
     whole = command.output("status", str(os.getpid()))
     assert "session 1    camera" in whole

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.bench import Bench
 from support.inside import leave_behind
+from support.slashes import in_one_line
 
 from htppower.tools.cli.status.document import folders_of_others, open_status
 
@@ -58,7 +59,7 @@ def test_root_sees_the_hosts_of_all_users(command: Command, folder: Path) -> Non
 def test_a_process_of_a_third_user_is_not_taken_for_the_writer(command: Command, folder: Path) -> None:
     """A user can write any process id into a file, so a process of a third user is not called running."""
     assert folder.exists()
-    assert "whether it runs is not known" in " ".join(command.output("status").split())
+    assert "whether it runs is not known" in in_one_line(command.output("status"))
 
 
 def test_other_users_see_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.bench import Bench
 from support.inside import patch_private
+from support.status_files import serve_below
 
 from htppower.tools.cli.status.command import Overview, Watch
 from htppower.tools.cli.status.document import read_status
@@ -26,10 +27,8 @@ S = 1_000_000
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """Yield a controller with three sessions that serves its status in its own runtime folder."""
-    folder = tmp_path / "run"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
+    folder = serve_below(tmp_path / "run", monkeypatch)
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder,))
     made = Bench.make()
     owners = ("alpha", "beta", "gamma with a name that is long")
     kept = [made.controller.session("burst", owner=owner) for owner in owners]

@@ -14,7 +14,7 @@ from support.checkout import ROOT
 if TYPE_CHECKING:
     from support.command import Command
 
-FAILING = "tests/unit/tools/cli/vote_tests/failing.yaml"
+FAILING = str(Path("tests/unit/tools/cli/vote_tests/failing.yaml"))
 MALFORMED = "tests/corpus/malformed_tests"
 SPARSE = "tests/unit/tools/cli/vote_tests/sparse.yaml"
 
@@ -53,7 +53,7 @@ def test_a_failing_run(command: Command) -> None:
 
 def test_a_failing_run_as_json(command: Command) -> None:
     """The JSON has the same facts as the text, with places as numbers."""
-    document = json.loads(command.output("test", FAILING, "--format", "json", exit_code=1))
+    document = command.document("test", FAILING, "--format", "json", exit_code=1)
     assert (document["format_version"], document["coverage"]) == (1, None)
     cases = document["cases"]
     assert [(case["case"], case["passed"]) for case in cases] == [
@@ -61,7 +61,7 @@ def test_a_failing_run_as_json(command: Command) -> None:
         ("other votes, too long a sustain time", False),
         ("on QNX", False),
     ]
-    assert {(case["file"], case["test"]) for case in cases} == {(FAILING, "failing")}
+    assert {(Path(case["file"]), case["test"]) for case in cases} == {(Path(FAILING), "failing")}
     lines: list[str] = []
     for case in cases:
         for failure in case["failures"]:

@@ -11,6 +11,7 @@ import attrs
 import pytest
 from click.testing import CliRunner
 from support import trace_files
+from support.slashes import in_one_line
 from support.trace_files import Ran
 
 from htppower.tools.cli.main import main
@@ -50,7 +51,7 @@ def refused(command: Command, *arguments: str) -> str:
     """Return the error of a refusal in one line."""
     result = command.run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    return " ".join(result.stderr.split())
+    return in_one_line(result.stderr)
 
 
 def test_golden(command: Command) -> None:
@@ -107,7 +108,7 @@ cases:
 @pytest.mark.parametrize("limit", ["cold <= 0.1 %", "p50 <= 1 us"])
 def test_an_impossible_limit_is_said_and_exits_with_1(command: Command, limit: str) -> None:
     """The message names the limit and the nearest result, and the rest of the report is printed."""
-    text = " ".join(command.output("tune", "recording.json", "--limit", limit, exit_code=1).split())
+    text = in_one_line(command.output("tune", "recording.json", "--limit", limit, exit_code=1))
     assert f"{limit} is impossible: the nearest is" in text
     assert f"keeps to {limit}" in text
 
@@ -166,7 +167,7 @@ def test_it_is_said_up_to_where_advice_holds_and_what_the_rest_says(command: Com
     """The limit of the advice, and the check on the rest, are in the text, the page, the profile and the JSON."""
     (tmp_path / "long.json").write_text(trace_files.own(ran(300)), encoding="utf-8")
     arguments = ("tune", "long.json", "--limit", "cold <= 20 %", "--profile", "burst")
-    text = " ".join(command.output(*arguments, "--page", "page.html", "--write", ".").split())
+    text = in_one_line(command.output(*arguments, "--page", "page.html", "--write", "."))
     found = re.search(r"holds for gaps up to [\d.]+ ms \(now up to [\d.]+ ms\), and for inferences from", text)
     assert found is not None
     assert "checked on the last third, which was not used to tune:" in text
@@ -195,7 +196,7 @@ def test_a_controller_that_does_something_else_is_told(command: Command, monkeyp
         return [attrs.evolve(each, raised_us=each.raised_us + 1) for each in replay(sessions)]
 
     monkeypatch.setattr(tune, "replay", other)
-    text = " ".join(command.output("tune", "recording.json", "--verify", "1", exit_code=1).split())
+    text = in_one_line(command.output("tune", "recording.json", "--verify", "1", exit_code=1))
     assert "NOT equal" in text
     assert re.search(r"(\d+) us raised by the controller, (\d+) calculated", text)
 
@@ -204,7 +205,7 @@ def test_several_sessions_are_settled_together(command: Command, tmp_path: Path)
     """The text says how, and one profile is written for each session."""
     voice = [each._replace(begin_us=each.begin_us + 1_000, end_us=each.end_us + 1_000) for each in ran(30, "voice")]
     (tmp_path / "two.json").write_text(trace_files.own([*ran(30), *voice]), encoding="utf-8")
-    text = " ".join(command.output("tune", "two.json", "--verify", "1", "--write", ".").split())
+    text = in_one_line(command.output("tune", "two.json", "--verify", "1", "--write", "."))
     assert "2 sessions share the core and the process: settled together" in text
     assert "NOT equal" not in text
     assert {path.name for path in tmp_path.glob("*_tuned.yaml")} == {"camera_tuned.yaml", "voice_tuned.yaml"}
@@ -221,7 +222,7 @@ def test_a_file_does_not_say_that_sessions_were_settled_together_that_were_not(
     slow = [each._replace(end_us=each.end_us + 90_000) for each in ran(5, "voice")]
     (tmp_path / "two.json").write_text(trace_files.own([*ran(30), *slow]), encoding="utf-8")
     text = command.output("tune", "two.json", "--limit", "p99 <= 20 ms", "--write", ".", exit_code=1)
-    assert "not settled together" in " ".join(text.split())
+    assert "not settled together" in in_one_line(text)
     assert "Settled together" not in (tmp_path / "camera_tuned.yaml").read_text(encoding="utf-8")
 
 

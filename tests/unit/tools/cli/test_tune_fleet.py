@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from htppower.tools.review.tuning.fleet_report import FleetReport
     from htppower.tools.tuning.traces.trace import Trace
 
+DASK = pytest.mark.needs("dask")
+
 _FILES = 6
 
 
@@ -112,8 +114,8 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(
     ("options", "said"),
     [
         ({"tls_ca": "ca.pem"}, "are for a --scheduler"),
-        ({"tls_ca": "ca.pem", "scheduler": "tls://127.0.0.1:1"}, "TLS needs all of"),
-        ({"scheduler": "tls://127.0.0.1:1"}, "TLS needs all of"),
+        pytest.param({"tls_ca": "ca.pem", "scheduler": "tls://127.0.0.1:1"}, "TLS needs all of", marks=DASK),
+        pytest.param({"scheduler": "tls://127.0.0.1:1"}, "TLS needs all of", marks=DASK),
     ],
 )
 def test_tls_needs_a_scheduler_and_three_files(traces: Path, options: dict[str, str], said: str) -> None:
@@ -122,6 +124,7 @@ def test_tls_needs_a_scheduler_and_three_files(traces: Path, options: dict[str, 
         tuned(traces, **options)
 
 
+@pytest.mark.needs("signals")
 def test_a_file_that_takes_too_long_is_named(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other files are read, also after the slow one."""
     slow = sorted(traces.iterdir())[2]

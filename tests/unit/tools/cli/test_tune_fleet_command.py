@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.fleets import write_fleet
+from support.slashes import in_one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,13 +29,13 @@ def refused(command: Command, *arguments: str) -> str:
     """Return the error of a command that ends with 2, in one line."""
     result = command.run("tune", *arguments)
     assert result.exit_code == 2
-    return " ".join(result.output.split())
+    return in_one_line(result.output)
 
 
 def test_what_is_best_is_printed_as_text_and_json(traces: Path, command: Command, tmp_path: Path) -> None:
     """Text and JSON agree; an unreadable file is named, and the exit code is still 0."""
     output = command.output("tune", "--fleet", str(traces), "--output", f"json={tmp_path / 'fleet.json'}")
-    text = " ".join(output.split())
+    text = in_one_line(output)
     document = json.loads((tmp_path / "fleet.json").read_text(encoding="utf-8"))
     assert f"{_FILES} files read, 1 left out" in text
     assert "notes.txt" in text
@@ -62,7 +63,7 @@ def test_the_profile_is_written_and_a_second_run_goes_on(traces: Path, command: 
     for kept in ("", f"({_FILES} of them by an earlier run)"):
         limit = ("--limit", "cold <= 4 %")
         output = command.output("tune", "--fleet", str(traces), *limit, "--write", str(tmp_path))
-        assert kept in " ".join(output.split())
+        assert kept in in_one_line(output)
     assert (tmp_path / "burst_fleet.gaps.jsonl").is_file()
     assert "no findings" in command.output("lint", str(tmp_path / "burst_fleet.yaml"))
 

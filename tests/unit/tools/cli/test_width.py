@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 from support.shipped import shipped_folder
+from support.slashes import in_one_line
 from support.two_folders import write_sides
 
 from htppower.profiles.names import SHIPPED_PROFILES
@@ -139,7 +140,7 @@ def test_no_line_of_coverage_is_wider(command: Command, folder: Path, width: int
     )
     result = command.run("test", str(folder), "--coverage", columns=width)
     assert [line for line in result.output.splitlines() if shown_width(line) > width and str(folder) not in line] == []
-    assert "no test" in " ".join(result.output.split())
+    assert "no test" in in_one_line(result.output)
 
 
 @pytest.mark.parametrize("width", NARROW)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support import trace_files
+from support.slashes import in_one_line
 from support.trace_files import Ran
 
 from htppower.tools.cli.outputs import File, Sort, write_files
@@ -59,7 +60,7 @@ def refused(command: Command, *arguments: str) -> str:
     before = everything(Path())
     result = command.run(*arguments)
     assert (result.exit_code, result.stdout, everything(Path())) == (2, "", before)
-    return " ".join(result.stderr.split())
+    return in_one_line(result.stderr)
 
 
 OVER_INPUTS = [

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.slashes import in_one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +67,7 @@ def test_an_edited_profile_is_not_overwritten(command: Command, chat: Path, tmp_
     profile.write_text(f"{made}# By hand.\n")
     done = command.run(*again)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"{profile} exists and differs" in " ".join(done.stderr.split())
+    assert f"{profile} exists and differs" in in_one_line(done.stderr)
     assert profile.read_text() == f"{made}# By hand.\n"
     assert command.output(*again, "--force") == written
     assert profile.read_text() == made

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.measurements import HEADER, Recipe, made, ort_csv, read, told
+from support.slashes import no_such_file
 
 from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.measurement import Event
@@ -115,7 +116,8 @@ def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [(".", "is a folder"), ("/no/where", "can't be read: No such file"), ("a\0b", "is not a path")]
+    ("path", "said"),
+    [(".", "is a folder"), ("/no/where", f"can't be read: {no_such_file()}"), ("a\0b", "is not a path")],
 )
 def test_what_is_no_file_is_told(path: str, said: str) -> None:
     """A folder, a missing path, and an impossible path are errors."""

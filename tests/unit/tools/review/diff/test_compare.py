@@ -150,8 +150,8 @@ def test_profiles_that_come_and_go(tmp_path: Path) -> None:
     new = write(tmp_path / "new", two="profile: two\nextends: balanced\n", both=MINE.replace("base", "burst"))
     write(new, states__low=state)
     comparison = differ(old, new)
-    assert comparison.added == {"low": f"{new}/states/low.yaml", "two": f"{new}/two.yaml"}
-    assert comparison.removed == {"one": f"{old}/one.yaml"}
+    assert comparison.added == {"low": str(new / "states" / "low.yaml"), "two": str(new / "two.yaml")}
+    assert comparison.removed == {"one": str(old / "one.yaml")}
     assert comparison.changes == ()
     assert not comparison.same
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,8 +18,6 @@ from support.linted_extensions import linted, written
 from htppower.tools.cli.main import main
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from support.command import Command
 
 
@@ -162,7 +161,7 @@ def test_a_folder_gives_its_extension_files_and_leaves_other_json_alone(command:
     written(tmp_path / "schema.json", {"$schema": "x", "devices": []})
     found = json.loads(command.run("lint", str(tmp_path), "--format", "json").stdout)
     assert [finding["rule"] for finding in found["findings"]] == ["EXT-10"]
-    assert [name.rpartition("/")[2] for name in found["files"]] == ["broken.json", "htp.json"]
+    assert [Path(name).name for name in found["files"]] == ["broken.json", "htp.json"]
 
 
 def test_a_folder_of_other_json_holds_nothing(command: Command, tmp_path: Path) -> None:
@@ -210,7 +209,7 @@ def test_a_folder_leaves_files_of_other_names_and_content_alone(command: Command
     os.mkfifo(tmp_path / "pipe")
     found = json.loads(command.run("lint", str(tmp_path), "--format", "json").stdout)
     assert found["findings"] == []
-    assert [name.rpartition("/")[2] for name in found["files"]] == ["htp.conf"]
+    assert [Path(name).name for name in found["files"]] == ["htp.conf"]
 
 
 def test_lint_follows_an_outer_file_to_what_it_names_in_its_folder(command: Command, tmp_path: Path) -> None:
@@ -294,7 +293,7 @@ def test_lists_of_other_devices_and_graphs_in_a_folder_are_left_alone(
     """Other tools have such files too; a file with a misspelt key of the HTP is an extension file."""
     written(tmp_path / "other.json", data)
     written(tmp_path / "htp.json", {"devices": [{"cores": [{"perfprofile": "burst"}]}]})
-    assert {finding["path"].rpartition("/")[2] for finding in linted(command, tmp_path)} == {"htp.json"}
+    assert {Path(finding["path"]).name for finding in linted(command, tmp_path)} == {"htp.json"}
 
 
 @pytest.mark.parametrize("named", ["/data/local/tmp/run/htp.json", "/storage/htp.json"])

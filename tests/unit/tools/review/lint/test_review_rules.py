@@ -109,7 +109,7 @@ def test_an_active_profile_without_a_way_down(tmp_path: Path, core: str, bus: st
     said = [finding.message for finding in report.findings if finding.rule == "REV-3"]
     assert [clock for clock in ("core", "bus") if any(f"the {clock} clock:" in message for message in said)] == expected
     assert {str(finding.place) for finding in report.findings if finding.rule == "REV-3"} <= {
-        f"{tmp_path}/mine.yaml:3:13"
+        f"{tmp_path / 'mine.yaml'}:3:13"
     }
 
 

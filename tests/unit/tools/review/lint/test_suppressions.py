@@ -62,7 +62,7 @@ def test_a_suppression_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
     """Each rule of a suppression must have a finding, or the error names the rule."""
     found = report(tmp_path, f"{GOOD.replace('REV-2', 'REV-2,SUS-1')}\n{POLLS}\n")
     (finding,) = found.findings
-    assert (finding.rule, str(finding.place)) == ("SUP-3", f"{tmp_path}/mine.yaml:1:1")
+    assert (finding.rule, str(finding.place)) == ("SUP-3", f"{tmp_path / 'mine.yaml'}:1:1")
     assert "SUS-1" in finding.message
 
 
@@ -115,7 +115,7 @@ def test_a_suppression_of_ones_own_lifts_what_is_inherited(tmp_path: Path) -> No
     (tmp_path / "base.yaml").write_text(f"{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(f"{GOOD}\nprofile: mine\nextends: base\n", encoding="utf-8")
     assert rules(lint([tmp_path / "mine.yaml"], TODAY)) == []
-    assert {finding.path for finding in lint([tmp_path], TODAY).findings} == {f"{tmp_path}/base.yaml"}
+    assert {finding.path for finding in lint([tmp_path], TODAY).findings} == {str(tmp_path / "base.yaml")}
 
 
 def test_nothing_is_said_of_suppressions_above_a_base_that_can_not_be_read(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_suppression_that_is_not_well_formed_is_an_error(tmp_path: Path, comme
     (wrong,) = [finding for finding in found.findings if finding.rule == "SUP-1"]
     assert said in wrong.message
     assert wrong.hint
-    assert str(wrong.place) == f"{tmp_path}/mine.yaml:5:1"
+    assert str(wrong.place) == f"{tmp_path / 'mine.yaml'}:5:1"
 
 
 @pytest.mark.parametrize(

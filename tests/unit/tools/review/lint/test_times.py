@@ -26,7 +26,7 @@ def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None
     for base, told in (("burst", True), ("balanced", False)):
         write(tmp_path, mine=f"profile: mine\nextends: {base}\nrelax: {{lowering: background}}\n")
         notes = [finding for finding in lint([tmp_path], TODAY, notes=True).findings if finding.rule == "SUS-3"]
-        assert [str(finding.place) for finding in notes] == ([f"{tmp_path}/mine.yaml:3:19"] if told else [])
+        assert [str(finding.place) for finding in notes] == ([f"{tmp_path / 'mine.yaml'}:3:19"] if told else [])
         assert all(finding.severity == "note" for finding in notes)
     write(tmp_path, mine="profile: mine\nextends: burst\n")
     assert "SUS-3" not in {finding.rule for finding in lint([tmp_path], TODAY, notes=True).findings}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -18,10 +19,8 @@ from htppower.tools.tuning.fleet.fleet import Fleet
 from htppower.tools.tuning.fleet.records import Cost, Question, Unread
 from htppower.tools.tuning.fleet.settle import Aim, settle
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _B_US = 100_000
+_FLEET = Path("/fleet").absolute()
 _GAPS = ([30_000] * 90 + [60_000_000] * 10, [90_000] * 10 + [60_000_000] * 2)
 
 
@@ -31,18 +30,20 @@ def report(
     """Return the report of devices with these gaps; ``learnt`` is the cost of a learnt time on each."""
     sustains = () if learnt is None else (Adaptive(_B_US),)
     costs = () if learnt is None else (Cost(learnt, 1),)
-    answers = tuple(answer(f"/fleet/{number}.json", gaps, learnt=costs) for number, gaps in enumerate(gaps_us))
-    left_out = tuple(Unread(f"/fleet/bad{each}", f"/fleet/bad{each}: is empty\x1b[2J") for each in range(unread))
+    answers = tuple(answer(str(_FLEET / f"{number}.json"), gaps, learnt=costs) for number, gaps in enumerate(gaps_us))
+    left_out = tuple(
+        Unread(str(_FLEET / f"bad{each}"), f"{_FLEET / f'bad{each}'}: is empty\x1b[2J") for each in range(unread)
+    )
     question = Question(_B_US, sustains)
     aim = Aim(cold_ppm)
     settled = settle(answers, question, aim)
-    return FleetReport("/fleet", question, "burst", aim, Fleet(answers, left_out, **fleet), settled)
+    return FleetReport(str(_FLEET), question, "burst", aim, Fleet(answers, left_out, **fleet), settled)
 
 
 def test_the_text_says_what_was_chosen_and_what_it_costs() -> None:
     """Each sustain time has its cold starts, its cost, and the ratio to perfect knowledge of each gap."""
     text = report(*_GAPS).as_text()
-    assert text.startswith("/fleet: 2 files read\n2 sessions, 114 inferences, 112 gaps\n")
+    assert text.startswith(f"{_FLEET}: 2 files read\n2 sessions, 114 inferences, 112 gaps\n")
     lines = [" ".join(line.split()) for line in text.splitlines()]
     # 22 gaps end in a cold start, and the first inference of both sessions.
     assert "31.5 ms 21.1 % 5.6 s 1.165 the best fixed time for all: chosen" in lines
@@ -59,12 +60,12 @@ def test_the_text_says_what_is_out_of_the_ordinary() -> None:
     noted = attrs.evolve(made.fleet.answers[0], notes=("an unfinished line",))
     made = attrs.evolve(made, fleet=attrs.evolve(made.fleet, answers=(noted, made.fleet.answers[1])))
     text = plain(made.as_text())
-    assert "/fleet: 2 files read (1 of them by an earlier run), 12 left out" in text
+    assert f"{_FLEET}: 2 files read (1 of them by an earlier run), 12 left out" in text
     assert "2 results of an earlier run broken, and read again" in text
     assert "In 1 file something was left out; JSON shows what" in text
     assert "adaptive, B 100 ms" in text
     assert "learnt on each device: chosen" in text
-    assert "Left out: 12 files that can't be read\n/fleet/bad0: is empty\\x1b[2J\n" in text
+    assert f"Left out: 12 files that can't be read\n{_FLEET / 'bad0'}: is empty\\x1b[2J\n" in text
     assert "bad9" in text
     assert "bad10" not in text
     assert "and 2 more, which JSON names" in text
@@ -114,7 +115,7 @@ def test_json_has_everything() -> None:
             "cold_starts": 3,
         }
     ]
-    assert [each["file"] for each in document["devices"]] == ["/fleet/1.json", "/fleet/0.json", "/fleet/2.json"]
+    assert [each["file"] for each in document["devices"]] == [str(_FLEET / f"{number}.json") for number in (1, 0, 2)]
     assert document["devices"][0]["loss"] == 0.223256
     assert len(document["unread"]) == 12
     assert document["gaps"]["count"] == 114

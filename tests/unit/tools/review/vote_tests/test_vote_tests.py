@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,9 +18,6 @@ from htppower.tools.review.vote_tests.coverage import coverage
 from htppower.tools.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
 from htppower.tools.review.vote_tests.files import load_test
 from htppower.tools.review.vote_tests.runner import Seen, run_case
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def look(steps: list[Any], times_us: list[int], profile: str = "burst", **platform: Any) -> tuple[Seen, ...]:
@@ -196,7 +194,7 @@ def test_a_difference_tells_where_the_value_in_force_is_written(tmp_path: Path) 
     )
     (result,) = run_tests([load_test(file)])
     origins = [found.origin for failure in result.failures for found in failure.differences]
-    names = [None if origin is None else origin.path.rpartition("/")[2] for origin in origins]
+    names = [None if origin is None else Path(origin.path).name for origin in origins]
     assert names == ["burst.yaml", "relaxed_up_down.yaml", None, "released_up_down.yaml"]
 
 

@@ -46,17 +46,17 @@ def test_what_is_written_is_no_trace(tmp_path: Path) -> None:
 def test_a_file_is_known_by_path_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The path is absolute for any spelling of the folder, since a worker may be elsewhere."""
     made(tmp_path, "a.csv", text="12345")
-    os.utime(tmp_path / "a.csv", ns=(3, 7))
+    os.utime(tmp_path / "a.csv", ns=(300, 700))
     monkeypatch.chdir(tmp_path)
-    assert trace_files(Path()) == (TraceFile(str(tmp_path / "a.csv"), 5, 7),)
+    assert trace_files(Path()) == (TraceFile(str(tmp_path / "a.csv"), 5, 700),)
 
 
 def test_a_trace_in_parts_is_one(tmp_path: Path) -> None:
     """The first part of a split file stands for all, with their total bytes and their latest time."""
     made(tmp_path, "log.jsonab", "log.jsonaa", "log.jsonac", text="[]")
     for number, part in enumerate("abc"):
-        os.utime(tmp_path / f"log.jsona{part}", ns=(1, 10 - number))
-    assert trace_files(tmp_path) == (TraceFile(str(tmp_path / "log.jsonaa"), 6, 10),)
+        os.utime(tmp_path / f"log.jsona{part}", ns=(100, 1000 - 100 * number))
+    assert trace_files(tmp_path) == (TraceFile(str(tmp_path / "log.jsonaa"), 6, 1000),)
 
 
 def test_parts_of_which_one_is_missing_are_named_by_their_reader(tmp_path: Path) -> None:

@@ -136,6 +136,7 @@ def test_the_file_of_somebody_is_left_alone(tmp_path: Path, content: bytes) -> N
     assert path.read_bytes() == content
 
 
+@pytest.mark.needs("descriptors")
 @pytest.mark.skipif(not _OPEN.is_dir(), reason="this system does not list open files")
 def test_no_file_stays_open(path: Path) -> None:
     """The file is closed after an exception in a run, and after a refusal."""

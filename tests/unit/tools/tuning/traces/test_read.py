@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import trace_files
 from support.examples import examples
+from support.slashes import no_such_file
 from support.trace_files import Ran
 
 from htppower.errors import TraceError
@@ -171,7 +172,7 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(text: str, says: str) -> 
 
 def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
     """A missing file, a folder and damaged packed bytes are errors of the file."""
-    with pytest.raises(TraceError, match=r"none\.json: can't be read: No such file"):
+    with pytest.raises(TraceError, match=rf"none\.json: can't be read: {no_such_file()}"):
         read_trace(tmp_path / "none.json")
     with pytest.raises(TraceError, match="is a folder"):
         read_trace(tmp_path)
