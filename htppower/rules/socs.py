@@ -5,6 +5,7 @@ Sources:
   87 and then reports V75, V79 and V81. VTCM is in MB, None if the table has no value;
 - marketing names: the vendor's product pages, https://www.qualcomm.com/products, which give the part number;
 - boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
+- the first release: 2.42 does not know SM8850, and 2.46 does (ultralytics/yolo-flutter-app, pull request 526);
 - the kernel's numbers: include/dt-bindings/arm/qcom,ids.h of Linux; for 614 the kernel's mailing list. The device
   library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660, 667, 674, 675 and 676: for each
   number it reports the same Hexagon as this table.
@@ -26,6 +27,7 @@ class Soc:
         vtcm_mb: its vector memory in MB, or None.
         other_names: marketing names, boards, and part numbers that the table does not have.
         kernel: its numbers in /sys/devices/soc0/soc_id.
+        first_sdk: the first release of QAIRT that is known to have it; empty if it is not known.
     """
 
     model: int
@@ -34,6 +36,7 @@ class Soc:
     vtcm_mb: int | None
     other_names: tuple[str, ...] = ()
     kernel: tuple[int, ...] = ()
+    first_sdk: str = ""
 
 
 SOCS = (
@@ -74,7 +77,7 @@ SOCS = (
     Soc(82, ("QCS8275", "QCS8300"), 75, None, ("IQ-8275", "IQ-8300"), (674, 675)),
     Soc(85, ("SM8735",), 73, None, ("Snapdragon 8s Gen 4",)),
     Soc(86, ("SM7750",), 73, None, ("Snapdragon 7 Gen 4",), (659,)),
-    Soc(87, ("SM8850",), 81, 8, ("Snapdragon 8 Elite Gen 5",), (660,)),
+    Soc(87, ("SM8850",), 81, 8, ("Snapdragon 8 Elite Gen 5",), (660,), "2.46"),
     Soc(88, ("SC8480XP",), 81, None, ("Snapdragon X2 Elite", "Snapdragon X2 Elite Extreme", "Snapdragon X2 Plus")),
     Soc(90, ("QCS8625",), 75, None),
     Soc(93, ("QCM6490", "QCS6490"), 68, 2, ("RB3 Gen 2", "Rubik Pi 3"), (497, 498)),

@@ -23,7 +23,7 @@ _TUNING = _HOSTING | {"report", "readers", "extensions", "runtimes", "testing", 
 _REVIEW = _TUNING | {"tuning"}
 
 # The half of the package that no inference host imports; the other rooms are its other half.
-TOOLS = ("report", "readers", "extensions", "runtimes", "tuning", "review", "cli")
+TOOLS = ("report", "readers", "extensions", "runtimes", "tuning", "review", "doctor", "cli")
 # The rooms that each room may import besides itself.
 MAY_IMPORT = {
     "_exports": set[str](),
@@ -45,7 +45,8 @@ MAY_IMPORT = {
     "readers": {"errors", "profiles"},
     "tuning": _TUNING,
     "review": _REVIEW,
-    "cli": _REVIEW | {"review"},
+    "doctor": _REVIEW | {"review"},
+    "cli": _REVIEW | {"review", "doctor"},
     "__main__": {"cli"},
 }
 
@@ -219,8 +220,8 @@ def granted_by(sentence: str) -> set[str]:
             granted |= rooms - {"cli"}
         elif said == "the command line":
             granted.add("cli")
-        elif said == "what control may":
-            granted |= MAY_IMPORT["control"] & rooms
+        elif said in ("what control may", "what doctor may"):
+            granted |= MAY_IMPORT[said.split()[1]] & rooms
         elif said != "nothing else of htppower":
             assert said in rooms, f"no such room: {said}"
             granted.add(said)

@@ -130,7 +130,7 @@ def subjects_in(text: str) -> tuple[Subject, ...]:
 def _message_subject(message: Message) -> Subject:
     text = EXPLANATIONS[message.text]
     facts = (("why", text.why), ("mend", sentence(f"{text.mend}.")), ("on this machine", "htppower doctor"))
-    return Subject("code", f'"{" ".join(message.said.split())}"', message.text.value, facts)
+    return Subject("code", message.text.value, "a message of the vendor's log", facts)
 
 
 def _fastrpc_subject(code: Code) -> Subject:

@@ -1,13 +1,16 @@
 """Messages of the vendor's library, and of the loader, that name a cause in words: what each means, and the mend.
 
-The words differ between releases. Each pattern matches the words of releases that were seen in logs.
+The words differ between releases. Each recogniser looks for the words that logs of several releases have in common.
 """
 
 from __future__ import annotations
 
 import enum
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 
 class LogText(enum.Enum):
@@ -74,35 +77,16 @@ EXPLANATIONS: dict[LogText, Explanation] = {
     ),
 }
 
-_MISSING_FILE = r"(?P<file>[\w./+-]+\.(?:so(?:\.\d+)*|dll))"
-_VERSION = r"v?\d+\.\d+\.\d+(?:\.\w+)?"
-_PATTERNS: tuple[tuple[LogText, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        (
-            LogText.NO_SOC,
-            r"\bno\b.{0,30}\bsoc\b.{0,20}detected|\bsoc\b.{0,20}not detected|fail\w* to detect.{0,20}\bsoc\b",
-        ),
-        (LogText.SOC_UNSUPPORTED, r"\bsoc\b.{0,40}(?:\bunsupported\b|not supported)|\bmodel\b.{0,20}\bunsupported\b"),
-        (LogText.SYMBOL_MISSING, r"(?:undefined symbol:?|cannot locate symbol|missing symbol:?)\s+[\"']?(?P<file>\w+)"),
-        (LogText.LIBRARY_MISSING, rf"{_MISSING_FILE}[\"']?:? (?:cannot open shared object|not found|no such file)"),
-        (
-            LogText.LIBRARY_MISSING,
-            rf"(?:fail\w*|unable|not?) (?:to )?(?:load|open|found)\w*[^.]{{0,20}} {_MISSING_FILE}",
-        ),
-        (LogText.UNSIGNED_REFUSED, r"unsigned[ _]?(?:pd|process domain|module)|createUnsignedPD"),
-        (LogText.VERSIONS_DIFFER, rf"(?:skel|stub|version|mismatch|expected).*?{_VERSION}.+?{_VERSION}"),
-        (LogText.SECOND_CONNECTION, r"more than one connection|multiple connections"),
-        (
-            LogText.NO_QUEUE,
-            r"(?:fail\w*|unable|error|no)\b.*\b(?:dsp ?queue|queue|mmap|map|mapping|mem(?:ory)? ?map)\b",
-        ),
-        (LogText.NO_QUEUE, r"\b(?:dsp ?queue|queue|mmap|mapping|mem(?:ory)? ?map)\b.*\bfail"),
-        (LogText.SKEL_NOT_LOADED, r"unable to load (?:skel|lib\b)|fail\w* to load skel"),
-    )
-)
-_TWO_VERSIONS = re.compile(rf"({_VERSION}).+?({_VERSION})", re.IGNORECASE)
 _LONGEST_LINE = 2_000
+_WORD = re.compile(r"[a-z0-9_.+-]+", re.IGNORECASE)
+_VERSION = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9a-z_]+)?", re.IGNORECASE)
+_FAILS = ("fail", "unable", "error", "cannot", "can't", "not")
+_ABSENT = ("cannot open shared object", "not found", "no such file")
+_NO_SYMBOL = ("undefined symbol", "cannot locate symbol", "missing symbol")
+_SHARED = (".so", ".dll")
+_UNSIGNED_DOMAIN = ("pd", "domain", "process", "unsignedpd", "unsigned_pd", "createunsignedpd")
+_SHARED_MEMORY = ("queue", "dspqueue", "mmap", "map", "mapping")
+_ABOUT_VERSIONS = ("skel", "stub", "version", "mismatch", "expected")
 
 
 class Message(NamedTuple):
@@ -110,26 +94,101 @@ class Message(NamedTuple):
 
     Attributes:
         text: its kind.
-        said: the words that matched.
         file: the library, or the symbol, that it names; empty if none.
     """
 
     text: LogText
-    said: str
-    file: str
+    file: str = ""
+
+
+class _Line:
+    """A line as its words: in lower case, and as they are written."""
+
+    def __init__(self, line: str) -> None:
+        self.low = line[:_LONGEST_LINE].lower()
+        self.words = [(found.start(), found[0].strip(".")) for found in _WORD.finditer(line[:_LONGEST_LINE])]
+        self.known = [word.lower() for _, word in self.words]
+        self.fails = any(word.startswith(_FAILS) for word in self.known)
+
+    def has(self, *words: str) -> bool:
+        """Return whether it has one of these words."""
+        return any(word in self.known for word in words)
+
+    def after(self, phrases: Iterable[str]) -> str | None:
+        """Return the word after the first of these phrases; None if the line has none of them."""
+        place = next((place for each in phrases if (place := self.low.find(each)) >= 0), None)
+        if place is None:
+            return None
+        return next((word for start, word in self.words if start > place and word.lower() not in _PHRASED), "")
+
+    def library_before(self, phrases: Iterable[str]) -> str:
+        """Return the last library before one of these phrases; empty if there is none."""
+        place = next((place for each in phrases if (place := self.low.find(each)) >= 0), 0)
+        return next((word for start, word in reversed(self.words) if start < place and _is_library(word)), "")
+
+
+_PHRASED = frozenset(word for phrase in _NO_SYMBOL for word in phrase.split())
+
+
+def _is_library(word: str) -> bool:
+    """Return whether a word is a library of the CPU; a skel is one of the DSP."""
+    low = word.lower()
+    return (low.endswith(_SHARED) or ".so." in low) and "skel" not in low
+
+
+def _missing_library(line: _Line) -> str | None:
+    named = line.library_before(_ABSENT)
+    if not named and line.fails and line.has("load", "open"):
+        named = next((word for _, word in line.words if _is_library(word)), "")
+    return named or None
+
+
+def _unsupported_soc(line: _Line) -> str | None:
+    said = min((place for each in ("unsupported", "not supported") if (place := line.low.find(each)) >= 0), default=0)
+    return "" if any(start < said and word.lower() in ("soc", "model") for start, word in line.words) else None
+
+
+def _found(is_there: bool) -> str | None:
+    return "" if is_there else None
+
+
+# Each returns the file or the symbol that the line names, an empty text if it names none, or None if the line is not
+# such a message.
+_RECOGNISERS: tuple[tuple[LogText, Callable[[_Line], str | None]], ...] = (
+    (
+        LogText.NO_SOC,
+        lambda line: _found(line.has("soc") and line.has("detected", "detect") and (line.fails or line.has("no"))),
+    ),
+    (LogText.SOC_UNSUPPORTED, _unsupported_soc),
+    (LogText.SYMBOL_MISSING, lambda line: line.after(_NO_SYMBOL)),
+    (LogText.LIBRARY_MISSING, _missing_library),
+    (LogText.UNSIGNED_REFUSED, lambda line: _found("unsigned" in line.low and line.has(*_UNSIGNED_DOMAIN))),
+    (LogText.VERSIONS_DIFFER, lambda line: _found(_two_versions(line) is not None)),
+    (LogText.SECOND_CONNECTION, lambda line: _found("more than one connection" in line.low)),
+    (LogText.NO_QUEUE, lambda line: _found(line.fails and line.has(*_SHARED_MEMORY))),
+    (
+        LogText.SKEL_NOT_LOADED,
+        lambda line: _found(line.fails and line.has("load") and ("skel" in line.low or "load lib " in line.low)),
+    ),
+)
+
+
+def _two_versions(line: _Line) -> tuple[str, str] | None:
+    """Return two versions that differ, of a line that compares them; None if the line does not."""
+    if not any(each in line.low for each in _ABOUT_VERSIONS):
+        return None
+    versions = [word for _, word in line.words if _VERSION.fullmatch(word)]
+    first = versions[0] if versions else ""
+    return next(((first, other) for other in versions[1:] if other != first), None)
 
 
 def messages_in(line: str) -> tuple[Message, ...]:
     """Return the messages in a line, each kind once."""
-    found: dict[LogText, Message] = {}
-    for kind, pattern in _PATTERNS:
-        match = pattern.search(line[:_LONGEST_LINE])
-        if match is not None and kind not in found:
-            found[kind] = Message(kind, match[0], match.groupdict().get("file") or "")
-    return tuple(found.values())
+    words = _Line(line)
+    named = ((kind, recognise(words)) for kind, recognise in _RECOGNISERS)
+    return tuple(Message(kind, file) for kind, file in named if file is not None)
 
 
 def versions_in(line: str) -> tuple[str, str] | None:
     """Return the two versions that a line compares; None if it has not two that differ."""
-    match = _TWO_VERSIONS.search(line[:_LONGEST_LINE])
-    return None if match is None or match[1] == match[2] else (match[1], match[2])
+    return _two_versions(_Line(line))

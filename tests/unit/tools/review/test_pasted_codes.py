@@ -74,7 +74,7 @@ def test_every_code_of_fastrpc_is_found_in_every_notation(code: int, form: str) 
 )
 def test_messages_without_a_code_are_explained(line: str, says: str) -> None:
     """The words of the library, and of the loader, name the cause."""
-    assert [subject.says.startswith(says) for subject in subjects_in(line)] == [True]
+    assert [subject.id.startswith(says) for subject in subjects_in(line)] == [True]
 
 
 def test_a_log_is_explained_by_the_command(command: Command) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.backends import SimulatedHtp
-from htppower.tools.cli import diagnosis
-from htppower.tools.cli.diagnosis import SKEL_VARIABLES, judged_skel_paths
+from htppower.tools.doctor import answers
+from htppower.tools.doctor.skel_paths import SKEL_VARIABLES, judged_skel_paths, line_with_skel_first
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,12 +78,38 @@ def test_an_empty_variable_is_unset(skels: Path) -> None:
     assert line == f"export ADSP_LIBRARY_PATH='{skels.parent}/$a;/'"
 
 
+def _with_release(path: Path, release: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"\x7fELF\0AISW_VERSION: " + release.encode() + b"\0")
+    return path
+
+
+def test_a_skel_of_another_release_first_is_told(skels: Path, tmp_path: Path) -> None:
+    """The proposed line puts the skel near the library first; the same release is no fault."""
+    library = _with_release(tmp_path / "lib" / "libQnnHtp.so", "2.51.0")
+    _with_release(skels / "libQnnHtpV75Skel.so", "2.48.0")
+    near = _with_release(library.parent / "libQnnHtpV75Skel.so", "2.51.0")
+    variables = {"ADSP_LIBRARY_PATH": f"{skels};{near.parent}"}
+    paths = judged_skel_paths(variables, 75, str(library))
+    assert paths.faults == ("ADSP_LIBRARY_PATH leads to libQnnHtpV75Skel.so of 2.48.0, but the library is of 2.51.0",)
+    assert paths.lines == (f'export ADSP_LIBRARY_PATH="{near.parent};{skels}"',)
+    assert judged_skel_paths({"ADSP_LIBRARY_PATH": f"{near.parent};{skels}"}, 75, str(library)).faults == ()
+
+
+def test_the_line_is_for_the_variable_that_fastrpc_reads(skels: Path) -> None:
+    """With DSP_LIBRARY_PATH set, FastRPC does not read ADSP_LIBRARY_PATH."""
+    placeholder = "/FOLDER/OF/THE/SKEL"
+    assert line_with_skel_first({}, 75, "") == f'export ADSP_LIBRARY_PATH="{placeholder}"'
+    both = {"ADSP_LIBRARY_PATH": "/a", "DSP_LIBRARY_PATH": str(skels)}
+    assert line_with_skel_first(both, 75, "") == f'export DSP_LIBRARY_PATH="{placeholder};{skels}"'
+
+
 @pytest.mark.parametrize("soc", ["SM8650", None])
 def test_doctor_says_what_is_wrong_and_what_to_type(
     command: Command, monkeypatch: pytest.MonkeyPatch, skels: Path, soc: str | None
 ) -> None:
     """The proposed line is whole in text and in JSON, even if no library opens."""
-    monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=75))
+    monkeypatch.setattr(answers, "QnnHtp", lambda *_: SimulatedHtp(arch=75))
     library = [] if soc is None else ["--library", str(skels / "not_there.so"), "--soc", soc]
     if soc is not None:
         monkeypatch.undo()
