@@ -118,21 +118,21 @@ ROWS = {
         lambda machine: machine.write("sys/devices/soc0/soc_id", "487\n"),
     ),
     "a chip without an HTP": Row(
-        (NO_BACKEND, "log backendCreate 1 model unsupported"),
+        (NO_LOG, NO_BACKEND, "log backendCreate 1 Unsupported SnapdragonModel by HTP backend"),
         "chip_without_htp",
         (),
         "QCS615 (chip number 680) has no HTP",
         lambda machine: machine.write("sys/devices/soc0/soc_id", "680\n"),
     ),
     "a chip without an HTP that htppower does not know": Row(
-        (NO_BACKEND, "log backendCreate 1 SoC model unsupported"),
+        (NO_LOG, NO_BACKEND, "log backendCreate 1 Unsupported SnapdragonModel by HTP backend"),
         "chip_without_htp",
         (),
         "The chip with number 9999 has no HTP",
         lambda machine: machine.without("sys/devices/soc0/*").having("sys/devices/system/soc/soc0/id", "9999\n"),
     ),
     "a chip that this release does not serve": Row(
-        fails(14002, "SoC model unsupported"),
+        (NO_LOG, *fails(14002, "Unsupported SoC model (SnapdragonModel): 43")),
         "soc_not_served",
         (QAIRT,),
         "knows SM8550 (chip number 519), but does not serve it. The SDK has libraries for other",
@@ -151,6 +151,12 @@ ROWS = {
         (PPA, INSTALL),
         "is not installed",
         lambda machine: machine.without(f"{LIBRARIES}/*"),
+    ),
+    "FastRPC that the loader does not find": Row(
+        fails(14001, f"stub not loaded: libcdsprpc.so: {NO_FILE}"),
+        "fastrpc_missing",
+        ("sudo ldconfig",),
+        "although /usr/lib/aarch64-linux-gnu/libcdsprpc.so is there",
     ),
     "no development link of FastRPC": Row(
         fails(14001, f"stub not loaded: libcdsprpc.so: {NO_FILE}"),
@@ -175,7 +181,10 @@ ROWS = {
         fails(14001), "unsigned_refused", (KERNEL_LOG,), "unsigned process domain"
     ),
     "an unsigned process domain refused, in the log": Row(
-        fails(14001, "createUnsignedPD failed"), "unsigned_refused", (KERNEL_LOG,), "unsigned process domain"
+        fails(14001, "createUnsignedPD unable to load unsigned PD", "createUnsignedPD failed, 0x00000006"),
+        "unsigned_refused",
+        (KERNEL_LOG,),
+        "unsigned process domain",
     ),
     "a skel of another version": Row(
         fails(1008, "skel lib id mismatch: expected (v2.51.0.260929), detected (v2.48.0.260610)"),
@@ -245,8 +254,8 @@ def test_each_way_in_which_a_start_fails_has_its_cause_and_its_line(
 ) -> None:
     """The first cause is the right one, its words name what is wrong, and its lines can be typed as they are."""
     row.change(machine)
-    first = diagnosed(standin, machine, *row.script).causes[0]
-    assert first.id == row.cause
+    first, *others = diagnosed(standin, machine, *row.script).causes
+    assert (first.id, others) == (row.cause, [])
     assert first.lines == tuple(line.format(folder=standin.path.parent) for line in row.lines)
     assert row.words in first.says
 
@@ -293,6 +302,15 @@ def test_the_folder_of_the_skel_is_in_the_line(standin: Standin, machine: FakeMa
     machine.environment["ADSP_LIBRARY_PATH"] = str(folder)
     first = diagnosed(standin, machine, *opened(0x80000406)).causes[0]
     assert first.lines == (f'export ADSP_LIBRARY_PATH="{standin.path.parent};{folder}"',)
+
+
+def test_a_skel_that_is_there_and_is_not_loaded(standin: Standin, machine: FakeMachine) -> None:
+    """The cause does not ask for a folder that the variable has already."""
+    folder = machine.root / "skels"
+    folder.mkdir()
+    (folder / "libQnnHtpV75Skel.so").touch()
+    machine.environment["ADSP_LIBRARY_PATH"] = str(folder)
+    assert "a folder of the variables has it" in diagnosed(standin, machine, *opened(0x52)).causes[0].says
 
 
 def test_a_refused_setting_of_the_process_is_no_failure(standin: Standin, machine: FakeMachine) -> None:

@@ -48,7 +48,6 @@ def _has_no_htp(evidence: Evidence) -> bool:
     if not _finds_no_chip(evidence) or number is None:
         return False
     known = old_by_kernel_number(number) is not None
-    # The log is made on such a chip; on an unknown one it is not (measured).
     return known or (by_kernel_number(number) is None and evidence.log.message(LogText.SOC_UNSUPPORTED) is not None)
 
 
@@ -60,7 +59,7 @@ def _says_no_htp(evidence: Evidence) -> str:
 
 
 def _is_unknown(evidence: Evidence) -> bool:
-    return _finds_no_chip(evidence) and evidence.machine.soc_number is not None
+    return _finds_no_chip(evidence) and evidence.machine.soc_number is not None and not _has_no_htp(evidence)
 
 
 def _chip(evidence: Evidence) -> str:

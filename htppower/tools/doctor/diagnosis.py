@@ -21,6 +21,7 @@ from htppower.tools.doctor.chip_causes import CHIP_CAUSES
 from htppower.tools.doctor.link_causes import LINK_CAUSES
 from htppower.tools.doctor.log_lines import Log, kept_lines, read_log
 from htppower.tools.doctor.machine import Here, Machine, read_machine
+from htppower.tools.doctor.node_causes import NODE_CAUSES
 from htppower.tools.doctor.skel_causes import SKEL_CAUSES
 from htppower.tools.doctor.skel_paths import SKEL_VARIABLES, SkelPaths, judged_skel_paths
 from htppower.tools.review.explain.log_texts import LogText
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from htppower.backends.base import Description
 
 VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *SKEL_VARIABLES)
-CAUSES = (*CHIP_CAUSES, *SKEL_CAUSES, *LINK_CAUSES)
+CAUSES = (*CHIP_CAUSES, *SKEL_CAUSES, *LINK_CAUSES, *NODE_CAUSES)
 # The rule under which a setting of the process degrades if FastRPC refuses it.
 _REFUSED_SETTING = "RPC-7"
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are accepted, but no clock changes"

@@ -1,4 +1,4 @@
-"""Causes on the way to the DSP: FastRPC, stub, device nodes, processors, sessions, process domains, memory."""
+"""Causes on the way to the DSP: FastRPC, the stub, the state of the DSP, its other users, process domains."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from htppower.backends.qnn.library import PACKAGE
 from htppower.tools.doctor.answers import LINK_FAILS
 from htppower.tools.doctor.causes import Cause, Evidence, never
 from htppower.tools.doctor.fastrpc import FASTRPC
-from htppower.tools.doctor.machine import HEAP
 from htppower.tools.report.words import sentence
 from htppower.tools.review.explain.fastrpc_codes import Mend
 from htppower.tools.review.explain.log_texts import LogText
 from htppower.votes.native_codes import DEVICE_ACCESS_DENIED, DEVICE_INVALID_CONFIG
 
 if TYPE_CHECKING:
-    from htppower.tools.doctor.machine import Machine, Node, Processor
+    from htppower.tools.doctor.machine import Machine, Processor
 
-_NO_MEMORY, _NOT_PERMITTED, _HAS_ANOTHER_USER = 1002, 1005, 1009
+_HAS_ANOTHER_USER = 1009
 # The packages of FastRPC. Ubuntu has the second kind in a PPA of the vendor up to this version.
 _DEBIAN = "libfastrpc1 libfastrpc-dev fastrpc-support"
 _UBUNTU_PPA = "qcom-fastrpc1 qcom-fastrpc-dev"
 _FIRST_UBUNTU_WITH_DEBIANS = (26, 10)
-_RULES = "/etc/udev/rules.d/60-fastrpc.rules"
-_GROUP = "fastrpc"
 
 
 def _not_opened(evidence: Evidence) -> bool:
@@ -54,8 +51,19 @@ def _says_no_fastrpc(evidence: Evidence) -> str:
     if machine.system == "android":
         name = f'<uses-native-library android:name="{FASTRPC}" android:required="false"/>'
         return f"FastRPC ({FASTRPC}) is not found. An app names it in its manifest: {name}."
+    if machine.fastrpc.libraries:
+        return f"The loader does not find {FASTRPC}, although {machine.fastrpc.libraries[0]} is there."
     container = " Install it in the image of the container." if machine.container else ""
     return f"FastRPC ({FASTRPC}), through which the library reaches the DSP, is not installed.{container}"
+
+
+def _fastrpc_said(evidence: Evidence) -> bool:
+    named = _missing_file(evidence).startswith(FASTRPC)
+    return _not_opened(evidence) and named and not evidence.machine.fastrpc.lacks_link
+
+
+def _lines_for_fastrpc(evidence: Evidence) -> tuple[str, ...]:
+    return ("sudo ldconfig",) if evidence.machine.fastrpc.libraries else _install(evidence.machine)
 
 
 def _lines_for_link(evidence: Evidence) -> tuple[str, ...]:
@@ -83,79 +91,6 @@ def _lines_for_stub(evidence: Evidence) -> tuple[str, ...]:
     if PACKAGE in folder.parts:
         return ("pip install --force-reinstall onnxruntime-qnn",)
     return (f"cp /FOLDER/OF/THE/RELEASE/{_missing_file(evidence)} {shlex.quote(str(folder))}/",)
-
-
-def _closed_nodes(machine: Machine) -> tuple[Node, ...]:
-    """Return the nodes of the NPU if this process may open none of them."""
-    nodes = machine.npu_nodes
-    return () if any(node.may_open for node in nodes) else nodes
-
-
-def _is_board(machine: Machine) -> bool:
-    """Return whether the machine has the NPU of a Linux board or a phone."""
-    return machine.soc_number is not None or bool(machine.nodes or machine.processors or machine.fastrpc.libraries)
-
-
-def _nodes_said(evidence: Evidence) -> bool:
-    return evidence.of_opening and (evidence.mend is Mend.NODE or evidence.code == _NOT_PERMITTED)
-
-
-def _nodes_seen(evidence: Evidence) -> bool:
-    machine = evidence.machine
-    lacks = not machine.npu_nodes and _is_board(machine)
-    return _not_opened(evidence) and (lacks or bool(_closed_nodes(machine)))
-
-
-def _says_nodes(evidence: Evidence) -> str:
-    machine = evidence.machine
-    if not machine.npu_nodes:
-        where = (
-            "the container gets none of the host's device nodes" if machine.container else "the kernel has no driver"
-        )
-        return f"{evidence.fastrpc}There is no device node of the NPU, such as /dev/fastrpc-cdsp: {where} for it."
-    node = (_closed_nodes(machine) or machine.npu_nodes)[0]
-    return f"{evidence.fastrpc}{_says_closed(machine, node)}"
-
-
-def _says_closed(machine: Machine, node: Node) -> str:
-    if node.may_open:
-        return f"This process may open {node.path}, so the policy of the system (SELinux, a sandbox) may refuse it."
-    whose = f"its group is {node.group}, its mode {node.mode}"
-    if node.joined:
-        return f"{machine.user} is in the group {node.group} of {node.path} since the last login: log in again."
-    return f"{machine.user} may not open {node.path}: {whose}."
-
-
-def _lines_for_nodes(evidence: Evidence) -> tuple[str, ...]:
-    machine = evidence.machine
-    if not machine.npu_nodes:
-        return _lines_for_container(machine) if machine.container else ("sudo modprobe fastrpc",)
-    return _lines_for_node(machine, (_closed_nodes(machine) or machine.npu_nodes)[0])
-
-
-def _lines_for_container(machine: Machine) -> tuple[str, ...]:
-    mounted = "-v /sys/devices/soc0:/sys/devices/soc0:ro"
-    return (f"{machine.engine} run --device /dev/fastrpc-cdsp --device {HEAP} {mounted} IMAGE",)
-
-
-def _lines_for_node(machine: Machine, node: Node) -> tuple[str, ...]:
-    if node.may_open:
-        return ("sudo dmesg | grep -i -e fastrpc -e avc",)
-    if node.joined:
-        return (f"newgrp {node.group}",)
-    if machine.container:
-        return (f"{machine.engine} run --device {node.path} --group-add {node.gid} IMAGE",)
-    if machine.system == "android":
-        return (f"adb shell ls -lZ {node.path}",)
-    if node.group_reads and node.gid:
-        return (f"sudo usermod -aG {node.group} {machine.user}",)
-    pattern = "fastrpc-*|adsprpc-smd*|system"
-    return (
-        f"sudo groupadd -f {_GROUP}",
-        f"""echo 'KERNEL=="{pattern}", GROUP="{_GROUP}", MODE="0660"' | sudo tee {_RULES}""",
-        "sudo udevadm control --reload && sudo udevadm trigger",
-        f"sudo usermod -aG {_GROUP} {machine.user}",
-    )
 
 
 def _stopped(machine: Machine) -> Processor | None:
@@ -203,25 +138,6 @@ def _unsigned_refused(evidence: Evidence) -> bool:
     return can_open and loads and not machine.fastrpc.lacks_link and _stopped(machine) is None
 
 
-def _says_memory(evidence: Evidence) -> str:
-    heap = evidence.machine.heap
-    says = f"{evidence.fastrpc}The library gets no queue to the DSP, or no memory that it can share with it"
-    if heap is None and _is_board(evidence.machine):
-        return f"{says}: {HEAP} is not there."
-    if heap is not None and not heap.may_open:
-        return f"{says}. {_says_closed(evidence.machine, heap)}"
-    return f"{says}. The kernel's log may say why."
-
-
-def _lines_for_memory(evidence: Evidence) -> tuple[str, ...]:
-    machine = evidence.machine
-    if machine.heap is None and machine.container:
-        return _lines_for_container(machine)
-    if machine.heap is not None and not machine.heap.may_open:
-        return _lines_for_node(machine, machine.heap)
-    return ("sudo dmesg | grep -i fastrpc",)
-
-
 LINK_CAUSES = (
     Cause(
         "fastrpc_link_missing",
@@ -234,12 +150,10 @@ LINK_CAUSES = (
     ),
     Cause(
         "fastrpc_missing",
-        lambda evidence: _not_opened(evidence) and _missing_file(evidence).startswith(FASTRPC),
-        lambda evidence: (
-            _not_opened(evidence) and not evidence.machine.fastrpc.libraries and _is_board(evidence.machine)
-        ),
+        _fastrpc_said,
+        lambda evidence: _not_opened(evidence) and not evidence.machine.fastrpc.libraries and evidence.machine.is_board,
         _says_no_fastrpc,
-        lambda evidence: _install(evidence.machine),
+        _lines_for_fastrpc,
     ),
     Cause(
         "fastrpc_symbol_missing",
@@ -258,7 +172,6 @@ LINK_CAUSES = (
         ),
         _lines_for_stub,
     ),
-    Cause("device_node", _nodes_said, _nodes_seen, _says_nodes, _lines_for_nodes),
     Cause("dsp_down", _dsp_said, _dsp_seen, _says_dsp, _lines_for_dsp),
     Cause(
         "no_session",
@@ -280,13 +193,6 @@ LINK_CAUSES = (
         never,
         lambda _: "The device is busy, or banned for this process: end its other users.",
         _lines_for_users,
-    ),
-    Cause(
-        "no_shared_memory",
-        lambda evidence: evidence.code == _NO_MEMORY or (evidence.of_opening and evidence.mend is Mend.MEMORY),
-        never,
-        _says_memory,
-        _lines_for_memory,
     ),
     Cause(
         "fastrpc_failed",

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.backends.qnn.log import LOGGER
-from htppower.tools.review.explain.code_texts import CODE_TEXTS
 from htppower.tools.review.explain.codes import codes_in
 from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS
 from htppower.tools.review.explain.log_texts import EXPLANATIONS, LogText, messages_in, versions_in
-from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
 # A dead link logs a line for every call.
 _MOST_LINES = 200
 _LONGEST_LINE = 1_000
-_OF_OURS = re.compile(r"(\w+) returned (\d+) ")
 
 
 @attrs.frozen
@@ -46,15 +42,11 @@ class LogLine:
 
     @property
     def means(self) -> tuple[str, ...]:
-        """The codes and messages of the line in sentences."""
-        told = []
-        for code in self.codes:
-            if code.of_fastrpc:
-                text = FASTRPC_TEXTS[code.number]
-                told.append(f"0x{code.whole:x} {text.name}: {text.why}")
-            else:
-                told.append(f"{code.number} {code_name(code.number)}: {CODE_TEXTS[code.number].why}")
-        return tuple(told) or tuple(EXPLANATIONS[message.text].why for message in self.messages)
+        """The codes of FastRPC and the messages of the line, in sentences."""
+        texts = ((code.whole, FASTRPC_TEXTS[code.number]) for code in self.codes if code.of_fastrpc)
+        told = tuple(f"0x{whole:x} {text.name}: {text.why}" for whole, text in texts)
+        known = (message.text for message in self.messages if message.text is not LogText.SKEL_NOT_LOADED)
+        return told or tuple(EXPLANATIONS[text].why for text in known)
 
 
 @attrs.frozen
@@ -81,11 +73,6 @@ class Log:
             line.text for line in self.lines if any(each.text is LogText.VERSIONS_DIFFER for each in line.messages)
         )
         return next(filter(None, map(versions_in, lines)), None)
-
-    def refused(self, function: str) -> int | None:
-        """Return the code that the backend logged for a function of the library, or None."""
-        found = (_OF_OURS.match(line.text) for line in self.lines)
-        return next((int(each[2]) for each in found if each is not None and each[1] == function), None)
 
 
 class _Keeper(logging.Handler):

@@ -150,6 +150,11 @@ class Machine:
         return "podman" if self.container in ("podman", "libpod") else "docker"
 
     @property
+    def is_board(self) -> bool:
+        """Whether it has the NPU of a board or a phone."""
+        return self.soc_number is not None or bool(self.nodes or self.processors or self.fastrpc.libraries)
+
+    @property
     def npu_nodes(self) -> tuple[Node, ...]:
         """The nodes through which FastRPC reaches the NPU."""
         return tuple(node for node in self.nodes if node.of_npu)

@@ -56,7 +56,7 @@ def _facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _joined("variables", (f"{name}={value}" for name, value in document["environment"].items()))
     yield from _joined("skel", document["skel_paths"])
     if not document["usable"]:
-        yield from _joined("log", (text for line in document["log"] for text in _logged(line)))
+        yield from _joined("log", _log(document["log"]))
     yield from _joined("votes", _aligned([(each["option"], _answer(each)) for each in document["votes"]]))
     if document["votes"]:
         yield "id 0", _NULL_CLIENT
@@ -136,11 +136,14 @@ def _may_open(node: dict[str, Any]) -> str:
     return "may be opened" if node["may_open"] else "may not be opened"
 
 
-def _logged(line: dict[str, Any]) -> Iterator[str]:
-    """Yield an error of the log, or a warning that is known, and below it its meaning."""
-    if line["means"] or line["level"] == "ERROR":
-        yield line["text"]
-        yield from (f"= {text}" for text in line["means"])
+def _log(lines: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the errors and the known warnings of the log, and each meaning below the first line that has it."""
+    told: set[str] = set()
+    for line in lines:
+        if line["means"] or line["level"] == "ERROR":
+            yield line["text"]
+            yield from (f"= {text}" for text in line["means"] if text not in told)
+            told.update(line["means"])
 
 
 def _answer(vote: dict[str, Any]) -> str:

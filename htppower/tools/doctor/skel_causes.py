@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from htppower.tools.doctor.causes import Cause, Evidence, never
-from htppower.tools.doctor.skel_paths import line_with_skel_first, skel_name
+from htppower.tools.doctor.skel_paths import SKEL_VARIABLES, line_with_skel_first, skel_name
 from htppower.tools.review.explain.fastrpc_codes import Mend
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG
 
@@ -21,6 +21,9 @@ def _says_not_loaded(evidence: Evidence) -> str:
     faults = "; ".join(evidence.skel_paths.faults)
     if faults:
         return f"{evidence.fastrpc}The DSP can't load {skel}: {faults}."
+    if any(evidence.environment.get(name) for name in SKEL_VARIABLES):
+        reason = "though a folder of the variables has it: it may be damaged, or FastRPC may not read it"
+        return f"{evidence.fastrpc}The DSP can't load {skel}, {reason}."
     return f"{evidence.fastrpc}The DSP can't load {skel}: put its folder first in ADSP_LIBRARY_PATH."
 
 

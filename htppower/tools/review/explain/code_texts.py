@@ -54,7 +54,7 @@ CODE_TEXTS: dict[int, CodeText] = {
     1100: CodeText("The library does not say what failed.", "deviceGetInfrastructure before backendCreate."),
     4000: CodeText(
         "The library finds no chip that it knows: its number can't be read, this release does not know it, or the chip "
-        "has no HTP.",
+        "has no HTP. In a line of the log about transport or skel it says only that deviceCreate fails (14001).",
         "A container without /sys/devices/soc0; a chip that is newer than the library.",
     ),
     4002: CodeText("The backend can't be ended.", "backendFree while a context is in use."),

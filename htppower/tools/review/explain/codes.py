@@ -31,8 +31,8 @@ _WORDS = re.compile(r"(?<![\w./:-])(?:-?[0-9][0-9a-zA-Z]*|(?:QNN|AEE)_\w+)(?![\w
 _SAYS_CODE = re.compile(
     r"(?:(?:err|code|status|fail|return|answer|result)\w*\b[^\n0-9]{0,30}|[:=]\s{1,3}|=)$", re.IGNORECASE
 )
-# A short hexadecimal number counts as a code of FastRPC only in a line about FastRPC. "transport" lines have numbers
-# of the library's own.
+# A short hexadecimal number counts as a code of FastRPC only in a line about FastRPC. Other lines have statuses of the
+# library's own.
 _ABOUT_FASTRPC = re.compile(r"qnn_open|rpc status|remote_|fastrpc|\bAEE_", re.IGNORECASE)
 # The answers of calls that open the backend.
 _AT_START = frozenset({1008, 1009, 4000, 4003, 4004, 4010, 4012, 14001, 14002, 14004})
@@ -85,7 +85,8 @@ def _in_line(match: re.Match[str], line: str) -> Code | None:
     if code is None or not word[-1:].isalnum():
         return None
     if code.of_fastrpc:
-        with_dsp = code.whole != code.number or word[:3].upper() == "AEE"
+        # The library's own statuses are small numbers and -1.
+        with_dsp = code.whole not in (code.number, WORD) or word[:3].upper() == "AEE"
         return code if with_dsp or _ABOUT_FASTRPC.search(line) else None
     named = not word.lstrip("-")[:1].isdecimal()
     return code if code.number and (named or _SAYS_CODE.search(line[: match.start()])) else None
@@ -121,8 +122,8 @@ def subjects_in(text: str) -> tuple[Subject, ...]:
     """Return the explanations of all codes and of the vendor's messages in a text; empty if none is known."""
     codes = codes_in(text)
     messages = {message.text: message for line in text[:_LONGEST_TEXT].splitlines() for message in messages_in(line)}
-    if any(code.of_fastrpc for code in codes):
-        # The code says more.
+    if codes or len(messages) > 1:
+        # The others say more.
         messages.pop(LogText.SKEL_NOT_LOADED, None)
     return (*map(code_subject, codes), *map(_message_subject, messages.values()))
 

@@ -84,7 +84,7 @@ _FAILS = ("fail", "unable", "error", "cannot", "can't", "not")
 _ABSENT = ("cannot open shared object", "not found", "no such file")
 _NO_SYMBOL = ("undefined symbol", "cannot locate symbol", "missing symbol")
 _SHARED = (".so", ".dll")
-_UNSIGNED_DOMAIN = ("pd", "domain", "process", "unsignedpd", "unsigned_pd", "createunsignedpd")
+_UNSIGNED_DOMAIN = ("unsigned pd", "unsigned domain", "unsigned process", "unsignedpd", "unsigned_pd")
 _SHARED_MEMORY = ("queue", "dspqueue", "mmap", "map", "mapping")
 _ABOUT_VERSIONS = ("skel", "stub", "version", "mismatch", "expected")
 
@@ -143,9 +143,9 @@ def _missing_library(line: _Line) -> str | None:
     return named or None
 
 
-def _unsupported_soc(line: _Line) -> str | None:
-    said = min((place for each in ("unsupported", "not supported") if (place := line.low.find(each)) >= 0), default=0)
-    return "" if any(start < said and word.lower() in ("soc", "model") for start, word in line.words) else None
+def _unsupported_soc(line: _Line) -> bool:
+    """Return whether the chip is not supported. Lines about single features name the chip, but not its model."""
+    return ("unsupported" in line.low or "not supported" in line.low) and any("model" in word for word in line.known)
 
 
 def _found(is_there: bool) -> str | None:
@@ -159,10 +159,10 @@ _RECOGNISERS: tuple[tuple[LogText, Callable[[_Line], str | None]], ...] = (
         LogText.NO_SOC,
         lambda line: _found(line.has("soc") and line.has("detected", "detect") and (line.fails or line.has("no"))),
     ),
-    (LogText.SOC_UNSUPPORTED, _unsupported_soc),
+    (LogText.SOC_UNSUPPORTED, lambda line: _found(_unsupported_soc(line))),
     (LogText.SYMBOL_MISSING, lambda line: line.after(_NO_SYMBOL)),
     (LogText.LIBRARY_MISSING, _missing_library),
-    (LogText.UNSIGNED_REFUSED, lambda line: _found("unsigned" in line.low and line.has(*_UNSIGNED_DOMAIN))),
+    (LogText.UNSIGNED_REFUSED, lambda line: _found(any(each in line.low for each in _UNSIGNED_DOMAIN))),
     (LogText.VERSIONS_DIFFER, lambda line: _found(_two_versions(line) is not None)),
     (LogText.SECOND_CONNECTION, lambda line: _found("more than one connection" in line.low)),
     (LogText.NO_QUEUE, lambda line: _found(line.fails and line.has(*_SHARED_MEMORY))),

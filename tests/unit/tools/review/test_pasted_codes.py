@@ -41,6 +41,8 @@ LOG = """\
         ("fastrpc_apps_user.c:4000: done at 10:14001", []),
         ("apps_std_fopen_fd fd 0x0 error_code 0x2 at 0x7c1a10fa50", []),
         ("transportStatus = -1", []),
+        ("DspTransport.createUnsignedPD failed, 0x00000006; getHandle failed, error 0xffffffff", []),
+        ("IDspTransport: Unknown rpc status 0x0000004e; status=0x0000004e", [0x4E]),
     ],
 )
 def test_the_codes_in_a_text_are_found(text: str, numbers: list[int]) -> None:
@@ -62,12 +64,13 @@ def test_every_code_of_fastrpc_is_found_in_every_notation(code: int, form: str) 
     ("line", "says"),
     [
         ("<E> No Snapdragon SOC detected", "no SoC detected"),
-        ("soc model SM8550 is unsupported", "SoC model unsupported"),
+        ("Unsupported SnapdragonModel by HTP backend", "SoC model unsupported"),
+        ("Dsp startup: Unsupported SoC model (SnapdragonModel): 43", "SoC model unsupported"),
         ("libcdsprpc.so: cannot open shared object file: No such file or directory", "a library is missing"),
         ('dlopen failed: library "libQnnHtpV75Stub.so" not found', "a library is missing"),
         ("libQnnHtpV75Stub.so: undefined symbol: remote_session_control", "a symbol is missing"),
         ("Stub lib id mismatch: expected (v2.51.0.2609), detected (v2.48.0.2606)", "stub and skel are of different"),
-        ("createUnsignedPD unsigned PD not supported by HTP", "no unsigned process domain"),
+        ("DspTransport.createUnsignedPD unable to load unsigned PD", "no unsigned process domain"),
         ("skel has more than one connection", "the skel has another user"),
         ("Failed to create dspqueue", "no queue or no shared memory"),
     ],
@@ -75,6 +78,12 @@ def test_every_code_of_fastrpc_is_found_in_every_notation(code: int, form: str) 
 def test_messages_without_a_code_are_explained(line: str, says: str) -> None:
     """The words of the library, and of the loader, name the cause."""
     assert [subject.id.startswith(says) for subject in subjects_in(line)] == [True]
+
+
+@pytest.mark.parametrize("line", ["Cost Based unsupported on soc QCS6490", "Initializing HtpProvider"])
+def test_a_line_of_a_start_that_works_is_no_message(line: str) -> None:
+    """The library logs such warnings on every start."""
+    assert subjects_in(line) == ()
 
 
 def test_a_log_is_explained_by_the_command(command: Command) -> None:
