@@ -2,7 +2,8 @@
 
 Sources: X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same
 Hexagon as X1E (qualcomm/GenieX issue 1153), and X2P the same as X2E (issue 1223). The kernel's numbers are from
-include/dt-bindings/arm/qcom,ids.h of Linux.
+include/dt-bindings/arm/qcom,ids.h of Linux. The library of QAIRT 2.51 has the models of SM6450Q (65), SM4635 (71) and
+SM4450 (59), without a Hexagon for its HTP (measured).
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ _WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "SM7225": ("Snapdragon 750G", "459"),
         "SM7150": ("Snapdragon 730", "Snapdragon 730G", "Snapdragon 732G", "365", "366"),
         "SM7125": ("Snapdragon 720G", "443"),
+        "SM6450Q": ("631",),
         "SM6375": ("Snapdragon 695", "507"),
         "SM6350": ("Snapdragon 690", "434"),
         "SM6225": ("Snapdragon 680", "Snapdragon 685"),
         "SM6150": ("Snapdragon 675",),
         "SM6125": ("Snapdragon 665", "394"),
         "SM6115": ("Snapdragon 662", "444"),
+        "SM4635": (),
         "SM4450": ("Snapdragon 4 Gen 2", "568"),
         "SM4375": ("Snapdragon 4 Gen 1",),
         "SM4350": ("Snapdragon 480", "Snapdragon 480+"),
@@ -112,7 +115,7 @@ def by_kernel_number(number: int) -> Soc | None:
 def old_by_kernel_number(number: int) -> str | None:
     """Return the part number of a chip without an HTP by its number in /sys/devices/soc0/soc_id, or None.
 
-    Numbers are not names: 680 is QCS615 here, and Snapdragon 680 is another chip.
+    Numbers are not names: 660 is SM8850 here, and Snapdragon 660 is another chip.
     """
     return _OLD_BY_KERNEL_NUMBER.get(number)
 

@@ -5,7 +5,13 @@ Sources:
   87 and then reports V75, V79 and V81. VTCM is in MB, None if the table has no value;
 - marketing names: the vendor's product pages, https://www.qualcomm.com/products, which give the part number;
 - boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
-- the first release: 2.42 does not know SM8850, and 2.46 does (ultralytics/yolo-flutter-app, pull request 526);
+- SC7280X is not in that table, and the library of QAIRT 2.51 for x86-64 does not know it; older lists of the vendor do
+  (google-ai-edge/LiteRT, litert/vendors/qualcomm/core/schema);
+- SA8540 and CQ8750S are not in that table; the library of QAIRT 2.51 reports V68 and V79 for their models;
+- SM8735: the library of QAIRT 2.51 reports V73, as the table does. Pull request 19216 of pytorch/executorch, a draft,
+  has V79 and 8 MB;
+- the first release: 2.42 does not know SM8850, and 2.46 does (ultralytics/yolo-flutter-app, pull request 526); CQ8750S
+  came with 2.43 (pytorch/executorch, issue 16465);
 - the kernel's numbers: include/dt-bindings/arm/qcom,ids.h of Linux; for 614 the kernel's mailing list. The device
   library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660, 667, 674, 675 and 676: for each
   number it reports the same Hexagon as this table.
@@ -51,6 +57,7 @@ SOCS = (
     Soc(41, ("SM7450",), 69, None, ("Snapdragon 7 Gen 1",), (506, 547)),
     Soc(42, ("SM8475",), 69, 8, ("Snapdragon 8+ Gen 1",), (530, 531, 540)),
     Soc(43, ("SM8550",), 73, 8, ("Snapdragon 8 Gen 2",), (519,)),
+    Soc(44, ("SC7280X",), 68, None),
     Soc(45, ("SXR1230P",), 73, 2),
     Soc(46, ("SAR2130P", "SSG2115P"), 73, 2, ("Snapdragon AR2 Gen 1",), (525,)),
     Soc(50, ("SM6450",), 73, None, ("Snapdragon 6 Gen 1",)),
@@ -61,6 +68,7 @@ SOCS = (
     Soc(58, ("SAR1130P", "SSG2125P"), 73, 2, ("Snapdragon AR1 Gen 1",), (579,)),
     Soc(60, ("SC8380XP",), 73, None, ("Snapdragon X Elite", "Snapdragon X Plus", "Snapdragon X"), (555,)),
     Soc(61, ("SM7435",), 73, None, ("Snapdragon 7s Gen 2",)),
+    Soc(62, ("SA8540",), 68, None),
     Soc(64, ("SM7550",), 73, None, ("Snapdragon 7 Gen 3",)),
     Soc(66, ("QCS8550",), 73, None, ("QCM8550",), (603, 604)),
     Soc(67, ("SA7255", "SA8610", "SA8620", "SA8620P"), 75, None),
@@ -84,4 +92,5 @@ SOCS = (
     Soc(95, ("SAR2230P",), 81, 4),
     Soc(96, ("SW6100",), 81, 4),
     Soc(97, ("SM8845", "SM8845P"), 81, 8, ("Snapdragon 8 Gen 5",)),
+    Soc(105, ("CQ8750S",), 79, None, kernel=(705,), first_sdk="2.43"),
 )

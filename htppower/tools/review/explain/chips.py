@@ -45,6 +45,7 @@ def _soc(soc: Soc) -> Subject:
         ("model", f"{soc.model}, the vendor's SoC model number: soc_model in extension files and in QnnHtp"),
         ("hexagon", f"V{soc.arch}"),
         ("vtcm", vtcm),
+        *((("since", f"QAIRT {soc.first_sdk}: older releases do not know it"),) if soc.first_sdk else ()),
         *_votes(Platform(soc.arch, soc)),
         ("seen in", f"htppower profile burst --dry-run --soc {soc.names[0]}"),
         ("source", _SOURCE),
