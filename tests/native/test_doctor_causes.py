@@ -292,6 +292,8 @@ def test_the_log_comes_before_what_is_seen_on_the_machine(standin: Standin, mach
     machine.environment["ADSP_LIBRARY_PATH"] = "/not/there"
     diagnosis = diagnosed(standin, machine, *opened(0x8A))
     assert [cause.id for cause in diagnosis.causes] == ["no_session", "skel_not_loaded", "dsp_down"]
+    assert ["FastRPC answers" in cause.says for cause in diagnosis.causes] == [True, False, False]
+    assert not any("htppower doctor" in step for step in diagnosis.steps)
 
 
 def test_the_folder_of_the_skel_is_in_the_line(standin: Standin, machine: FakeMachine) -> None:

@@ -32,7 +32,7 @@ LINK_FAILS = LINK_LOST | {TRANSPORT}
 
 @attrs.define
 class Answers:
-    """What the library answers.
+    """The answers of the library.
 
     Attributes:
         description: its description, or None if it can't be opened.

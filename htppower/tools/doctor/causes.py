@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import BackendUnavailable
+from htppower.tools.doctor.log_lines import Log
 from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, Mend
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from htppower.errors import VoteRejected
     from htppower.tools.doctor.attempts import Attempts
-    from htppower.tools.doctor.log_lines import Log
     from htppower.tools.doctor.machine import Machine
     from htppower.tools.doctor.skel_paths import SkelPaths
 
@@ -117,7 +117,10 @@ def found_causes(causes: Iterable[Cause], evidence: Evidence, attempts: Attempts
             said.append(cause)
         elif attempts.of(cause.id, functools.partial(cause.seen, evidence), otherwise=False):
             seen.append(cause)
-    told = (attempts.of(cause.id, functools.partial(_told, cause, evidence), None) for cause in (*said, *seen))
+    # The log is about the causes that are said.
+    unsaid = attrs.evolve(evidence, log=Log())
+    told = [attempts.of(cause.id, functools.partial(_told, cause, evidence), None) for cause in said]
+    told += [attempts.of(cause.id, functools.partial(_told, cause, unsaid), None) for cause in seen]
     return tuple(found for found in told if found is not None)
 
 

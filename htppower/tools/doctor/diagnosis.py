@@ -37,6 +37,9 @@ VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *SKEL_VARIABLES)
 CAUSES = (*CHIP_CAUSES, *SKEL_CAUSES, *LINK_CAUSES, *NODE_CAUSES)
 # The rule under which a setting of the process degrades if FastRPC refuses it.
 _REFUSED_SETTING = "RPC-7"
+# The hints of some errors name this command.
+_DOCTOR = "htppower doctor"
+_NO_CAUSE = "no cause is known: look into the log, and into the kernel's log (dmesg)"
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are accepted, but no clock changes"
 _NO_UNSIGNED = "the DSP says that it has no unsigned process domains; the library goes on"
 
@@ -137,7 +140,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str],
         profiles,
         environment,
         log,
-        _steps(description, problem),
+        _steps(description, problem, causes),
         paths,
         _notes(machine, log, description),
         tuple(attempts.failures),
@@ -189,9 +192,13 @@ def _refused(name: str, error: ProfileError) -> ProfileHere:
     return ProfileHere(name, refused=tuple(map(str, error.problems)))
 
 
-def _steps(description: Description | None, problem: BackendUnavailable | VoteRejected | None) -> tuple[str, ...]:
+def _steps(
+    description: Description | None, problem: BackendUnavailable | VoteRejected | None, causes: tuple[Found, ...]
+) -> tuple[str, ...]:
     if isinstance(problem, BackendUnavailable):
-        return (problem.hint,) if problem.hint else ()
+        if problem.hint and _DOCTOR not in problem.hint:
+            return (problem.hint,)
+        return () if causes else (_NO_CAUSE,)
     if problem is not None:
         return (what_to_do_at_start(problem.code, problem.function),)
     if description is None:

@@ -12,7 +12,7 @@ import attrs
 HOME, USER, HOST = "~", "USER", "HOST"
 # The homes of other users, on Linux, macOS and Windows.
 _HOMES = re.compile(r"(/home/|/Users/|\b[A-Za-z]:\\Users\\)[^/\\\s:;\"']+")
-# Names that name nobody, and words that reports have.
+# Names of no person, and words of reports.
 _SHARED = frozenset({"", "root", "localhost", "user", "admin", "android", "linux"})
 
 
@@ -25,7 +25,7 @@ def _home() -> str:
 
 @attrs.frozen
 class Redaction:
-    """What is removed.
+    """The names that are removed.
 
     Attributes:
         user: the name of the user.

@@ -64,7 +64,7 @@ def _facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _joined("notes", document["notes"])
     yield from _joined("not found", document["failures"])
     shown = [line for line in document["next"] if not _is_line(line, document)]
-    yield from _joined("to do", shown or (() if document["next"] else ("nothing",)))
+    yield from _joined("to do", shown or (("nothing",) if document["usable"] and not document["next"] else ()))
     yield from _joined("why", (f"htppower explain {code}" for code in _codes(document)))
 
 

@@ -28,7 +28,7 @@ class LogText(enum.Enum):
 
 
 class Explanation(NamedTuple):
-    """What a message means, and the mend."""
+    """The meaning of a message, and the mend."""
 
     why: str
     mend: str
