@@ -180,8 +180,7 @@ _REFUSED_POLLING = Rule(
     "measured: 13006, and the clocks of the same call are not sent",
     why=(
         "The FastRPC library of many boards has no polling: it refuses to turn it on or off. Clocks do not go through "
-        "it, so htppower sends these settings in a separate call after the clocks. The open FastRPC has polling from "
-        "1.0.7 on. It accepts a latency in every version, and does nothing with it."
+        "it, so htppower sends these settings in a separate call after the clocks."
     ),
     mend="There is nothing to mend in a file. For polling, install a FastRPC library and a kernel that have it.",
     said="Nothing in a file can break it, only the FastRPC library of the board.",

@@ -5,16 +5,12 @@ Sources:
   87 and then reports V75, V79 and V81. VTCM is in MB, None if the table has no value;
 - marketing names: the vendor's product pages, https://www.qualcomm.com/products, which give the part number;
 - boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
-- SC7280X is not in that table, and the library of QAIRT 2.51 for x86-64 does not know it; older lists of the vendor do
-  (google-ai-edge/LiteRT, litert/vendors/qualcomm/core/schema);
-- SA8540 and CQ8750S are not in that table; the library of QAIRT 2.51 reports V68 and V79 for their models;
-- SM8735: the library of QAIRT 2.51 reports V73, as the table does. Pull request 19216 of pytorch/executorch, a draft,
-  has V79 and 8 MB;
-- the first release: 2.42 does not know SM8850, and 2.46 does (ultralytics/yolo-flutter-app, pull request 526); CQ8750S
-  came with 2.43 (pytorch/executorch, issue 16465);
 - the kernel's numbers: include/dt-bindings/arm/qcom,ids.h of Linux; for 614 the kernel's mailing list. The device
-  library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660, 667, 674, 675 and 676: for each
-  number it reports the same Hexagon as this table.
+  library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 577, 603, 604, 618, 660, 667, 674, 675 and 676: for each
+  number it reports the same Hexagon as this table;
+- SC7280X and SA8540: the SoC models of the QNN headers, as google-ai-edge/LiteRT lists them. Linux describes SA8540P
+  as a variant of SC8280XP. The library for x86-64 of QAIRT 2.51 accepts 62 and refuses HMX votes there, as below V75;
+  it does not know 44.
 """
 
 from __future__ import annotations
@@ -33,7 +29,8 @@ class Soc:
         vtcm_mb: its vector memory in MB, or None.
         other_names: marketing names, boards, and part numbers that the table does not have.
         kernel: its numbers in /sys/devices/soc0/soc_id.
-        first_sdk: the first release of QAIRT that is known to have it; empty if it is not known.
+        first_sdk: the first QAIRT release that is known to serve it; empty if unknown.
+        remark: where sources about it disagree; empty if they do not.
     """
 
     model: int
@@ -43,6 +40,7 @@ class Soc:
     other_names: tuple[str, ...] = ()
     kernel: tuple[int, ...] = ()
     first_sdk: str = ""
+    remark: str = ""
 
 
 SOCS = (
@@ -57,14 +55,14 @@ SOCS = (
     Soc(41, ("SM7450",), 69, None, ("Snapdragon 7 Gen 1",), (506, 547)),
     Soc(42, ("SM8475",), 69, 8, ("Snapdragon 8+ Gen 1",), (530, 531, 540)),
     Soc(43, ("SM8550",), 73, 8, ("Snapdragon 8 Gen 2",), (519,)),
-    Soc(44, ("SC7280X",), 68, None),
+    Soc(44, ("SC7280X",), 68, None, ("Snapdragon 7c+ Gen 3",), remark="QAIRT 2.51 for x86-64 does not know this model"),
     Soc(45, ("SXR1230P",), 73, 2),
     Soc(46, ("SAR2130P", "SSG2115P"), 73, 2, ("Snapdragon AR2 Gen 1",), (525,)),
     Soc(50, ("SM6450",), 73, None, ("Snapdragon 6 Gen 1",)),
     Soc(52, ("SA8255", "SA8630", "SA8650", "SA8775"), 73, 8, kernel=(532, 533, 534)),
     Soc(53, ("SXR2230P",), 69, 8, ("Snapdragon XR2 Gen 2",)),
     Soc(54, ("SM7475",), 69, None, ("Snapdragon 7+ Gen 2",)),
-    Soc(57, ("SM8650",), 75, 8, ("Snapdragon 8 Gen 3",), (557,)),
+    Soc(57, ("SM8650",), 75, 8, ("Snapdragon 8 Gen 3",), (557, 577)),
     Soc(58, ("SAR1130P", "SSG2125P"), 73, 2, ("Snapdragon AR1 Gen 1",), (579,)),
     Soc(60, ("SC8380XP",), 73, None, ("Snapdragon X Elite", "Snapdragon X Plus", "Snapdragon X"), (555,)),
     Soc(61, ("SM7435",), 73, None, ("Snapdragon 7s Gen 2",)),
@@ -83,14 +81,21 @@ SOCS = (
     Soc(77, ("QCS9075", "QCS9100"), 73, 8, ("IQ-9075", "IQ-9100"), (667, 676)),
     Soc(78, ("QCM6690",), 73, None, ("QCS6690", "Q-6690"), (657, 658)),
     Soc(82, ("QCS8275", "QCS8300"), 75, None, ("IQ-8275", "IQ-8300"), (674, 675)),
-    Soc(85, ("SM8735",), 73, None, ("Snapdragon 8s Gen 4",)),
+    Soc(
+        85,
+        ("SM8735",),
+        73,
+        None,
+        ("Snapdragon 8s Gen 4",),
+        remark="pytorch/executorch pull request 19216 has V79 with 8 MB; QAIRT 2.51 refuses HMX votes, as below V75",
+    ),
     Soc(86, ("SM7750",), 73, None, ("Snapdragon 7 Gen 4",), (659,)),
-    Soc(87, ("SM8850",), 81, 8, ("Snapdragon 8 Elite Gen 5",), (660,), "2.46"),
+    # QAIRT 2.42 does not know it, and 2.46 does: ultralytics/yolo-flutter-app pull request 526.
+    Soc(87, ("SM8850",), 81, 8, ("Snapdragon 8 Elite Gen 5",), (660,), first_sdk="2.46"),
     Soc(88, ("SC8480XP",), 81, None, ("Snapdragon X2 Elite", "Snapdragon X2 Elite Extreme", "Snapdragon X2 Plus")),
     Soc(90, ("QCS8625",), 75, None),
     Soc(93, ("QCM6490", "QCS6490"), 68, 2, ("RB3 Gen 2", "Rubik Pi 3"), (497, 498)),
     Soc(95, ("SAR2230P",), 81, 4),
     Soc(96, ("SW6100",), 81, 4),
     Soc(97, ("SM8845", "SM8845P"), 81, 8, ("Snapdragon 8 Gen 5",)),
-    Soc(105, ("CQ8750S",), 79, None, kernel=(705,), first_sdk="2.43"),
 )

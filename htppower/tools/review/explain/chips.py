@@ -41,11 +41,12 @@ def chip_subject(name: str) -> Subject | None:
 
 def _soc(soc: Soc) -> Subject:
     vtcm = "not in the vendor's table" if soc.vtcm_mb is None else f"{soc.vtcm_mb} MB"
+    release = f"QAIRT {soc.first_sdk}, or an earlier one that was not tried" if soc.first_sdk else ""
     facts = (
         ("model", f"{soc.model}, the vendor's SoC model number: soc_model in extension files and in QnnHtp"),
         ("hexagon", f"V{soc.arch}"),
         ("vtcm", vtcm),
-        *((("since", f"QAIRT {soc.first_sdk}: older releases do not know it"),) if soc.first_sdk else ()),
+        *((name, text) for name, text in (("first release", release), ("remark", soc.remark)) if text),
         *_votes(Platform(soc.arch, soc)),
         ("seen in", f"htppower profile burst --dry-run --soc {soc.names[0]}"),
         ("source", _SOURCE),
