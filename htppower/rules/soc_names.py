@@ -102,9 +102,22 @@ _OLD_BY_NAME: Mapping[str, str] = MappingProxyType(
 )
 
 
+_OLD_BY_KERNEL_NUMBER: Mapping[int, str] = MappingProxyType(
+    {int(name): part for part, names in _WITHOUT_HTP.items() for name in names if name.isdecimal()}
+)
+
+
 def by_kernel_number(number: int) -> Soc | None:
     """Return the SoC with a number from /sys/devices/soc0/soc_id, or None."""
     return _BY_KERNEL_NUMBER.get(number)
+
+
+def old_by_kernel_number(number: int) -> str | None:
+    """Return the part number of a chip without an HTP by its number in /sys/devices/soc0/soc_id, or None.
+
+    Numbers are not names: 660 is SM8850 here, and Snapdragon 660 is another chip.
+    """
+    return _OLD_BY_KERNEL_NUMBER.get(number)
 
 
 def soc_of(name: str | int) -> Soc | None:

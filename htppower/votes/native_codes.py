@@ -34,6 +34,11 @@ _SKELETON = (
     "put the folder of the skeleton library of the same version (libQnnHtpV75Skel.so for V75) first in "
     "ADSP_LIBRARY_PATH, folders separated by ';'"
 )
+_CHIP = (
+    "check that /sys/devices/soc0/soc_id can be read; else use a later release of the library; htppower doctor names "
+    "the cause"
+)
+_LINK = "htppower doctor names the cause: FastRPC, its device files, the stub or the skeleton library"
 _RETRIED = "the votes are sent again at the next transition"
 _RETRIED_ON_A_LINK = "the votes are sent again; if that keeps failing, the device is created again"
 _RETRIED_BUT_SETTINGS = f"{_RETRIED}; an RPC setting that FastRPC refuses is omitted (RPC-7)"
@@ -55,11 +60,11 @@ _CODES = MappingProxyType(
         1006: ("QNN_COMMON_ERROR_PLATFORM_NOT_SUPPORTED", "use a library built for this platform"),
         1007: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION", "the DSP restarted; the votes of every session are sent again"),
         1008: ("QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES", f"match the library and its skeleton by version; {_SKELETON}"),
-        1009: ("QNN_COMMON_ERROR_LOADING_BINARIES", _SKELETON),
+        1009: ("QNN_COMMON_ERROR_LOADING_BINARIES", "end the other user of the DSP; htppower doctor names the command"),
         1010: ("QNN_COMMON_ERROR_RESOURCE_UNAVAILABLE", _RETRIED),
         1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the link is dead; the device is created again"),
         1100: ("QNN_COMMON_ERROR_GENERAL", _RETRIED),
-        4000: ("QNN_BACKEND_ERROR_CANNOT_INITIALIZE", _SKELETON),
+        4000: ("QNN_BACKEND_ERROR_CANNOT_INITIALIZE", _CHIP),
         4002: ("QNN_BACKEND_ERROR_TERMINATE_FAILED", "end the process; the driver cleans up"),
         4003: ("QNN_BACKEND_ERROR_NOT_SUPPORTED", "use a library built for this platform"),
         4004: ("QNN_BACKEND_ERROR_INVALID_ARGUMENT", "use a library of a known version"),
@@ -74,8 +79,8 @@ _CODES = MappingProxyType(
         13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),
         13006: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED", _RETRIED_BUT_SETTINGS),
         14000: ("QNN_DEVICE_ERROR_INVALID_HANDLE", "create the device again"),
-        14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", _SKELETON),
-        14002: ("QNN_DEVICE_ERROR_HARDWARE_UNAVAILABLE", "check that the DSP is up"),
+        14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", _LINK),
+        14002: ("QNN_DEVICE_ERROR_HARDWARE_UNAVAILABLE", "use a release of the library that serves this chip"),
         14003: ("QNN_DEVICE_ERROR_ASSOCIATED_TO_CONTEXT", "free the contexts of the device first"),
         14004: ("QNN_DEVICE_ERROR_ACCESS_DENIED", "the device is busy or banned for this process"),
     }

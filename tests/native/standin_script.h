@@ -4,6 +4,7 @@
  *   FUNCTION FIRST LAST CODE DELAY_US   calls FIRST to LAST of a function (counted from 1) are delayed and return CODE
  *   option NUMBER CODE                  setPowerConfig returns CODE for this option
  *   coreApi MAJOR MINOR | backendId N | providers N | infraType N | devices N | cores N | soc MODEL ARCH | unionAt N
+ *   log FUNCTION LEVEL TEXT              a call of the function logs TEXT
  *   without FUNCTION | open 1            the function is missing | a descriptor is opened
  * and the lines of standin_link.h.
  * STANDIN_TRACE names a file that gets a line for every call: time in ns, function, code, arguments. */

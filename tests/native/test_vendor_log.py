@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from support.standin import functions
+from support.live import command, finish
+from support.standin import ALWAYS, functions
 
 from htppower.backends import QnnHtp
 
@@ -18,12 +20,23 @@ if TYPE_CHECKING:
 
 def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
     """Without the vendor's log, votes are still sent, and a warning reports it."""
-    standin.script("logCreate 1 1 1002 0")
+    standin.script(f"logCreate 1 {ALWAYS} 1002 0")
     backend = QnnHtp(standin.path)
     backend.create_power_config_id(0, 0)
     backend.close()
     assert "logCreate returned 1002 QNN_COMMON_ERROR_MEM_ALLOC" in caplog.text
     assert "logFree" not in functions(standin.trace)
+
+
+def test_a_library_that_keeps_the_callback_does_not_crash_at_the_exit(standin: Standin) -> None:
+    """If logCreate fails, the callback is taken away, so that the library can't call it after Python has ended."""
+    for last in (ALWAYS, 1):
+        standin.script(f"logCreate 1 {last} 4000 0", f"backendCreate 1 {ALWAYS} 4000 0")
+        code, output, _ = finish(command(standin, "doctor", "--format", "json"))
+        assert (code, json.loads(output)["problem"]["code"]) == (1, 4000)
+        assert len(standin.calls("logCreate")) == 2
+        assert len(standin.calls("logFree")) == (1 if last == 1 else 0)
+        standin.trace_path.write_text("", encoding="utf-8")
 
 
 @pytest.mark.parametrize(

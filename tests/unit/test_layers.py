@@ -23,7 +23,7 @@ _TUNING = _HOSTING | {"report", "readers", "extensions", "runtimes", "testing", 
 _REVIEW = _TUNING | {"tuning", "environment"}
 
 # The half of the package that no inference host imports; the other rooms are its other half.
-TOOLS = ("report", "readers", "environment", "extensions", "runtimes", "tuning", "review", "cli")
+TOOLS = ("report", "readers", "environment", "extensions", "runtimes", "tuning", "review", "doctor", "cli")
 # The rooms that each room may import besides itself.
 MAY_IMPORT = {
     "_exports": set[str](),
@@ -46,7 +46,8 @@ MAY_IMPORT = {
     "environment": {"errors", "rules", "backends"},
     "tuning": _TUNING,
     "review": _REVIEW,
-    "cli": _REVIEW | {"review"},
+    "doctor": _REVIEW | {"review"},
+    "cli": _REVIEW | {"review", "doctor"},
     "__main__": {"cli"},
 }
 
@@ -220,8 +221,8 @@ def granted_by(sentence: str) -> set[str]:
             granted |= rooms - {"cli"}
         elif said == "the command line":
             granted.add("cli")
-        elif said == "what control may":
-            granted |= MAY_IMPORT["control"] & rooms
+        elif said in ("what control may", "what doctor may"):
+            granted |= MAY_IMPORT[said.split()[1]] & rooms
         elif said != "nothing else of htppower":
             assert said in rooms, f"no such room: {said}"
             granted.add(said)

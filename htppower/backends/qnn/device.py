@@ -16,6 +16,7 @@ from htppower.votes.native_codes import (
     DEVICE_ACCESS_DENIED,
     DEVICE_INVALID_CONFIG,
     LINK_LOST,
+    SUCCESS,
     TRANSPORT,
     code_name,
     what_to_do_at_start,
@@ -174,11 +175,13 @@ class OpenDevice:
     def _create_log(self, undo: contextlib.ExitStack) -> c_void_p | None:
         """Create a log. If that fails, the library is used without a log."""
         log = c_void_p()
-        code = abi.code_of(self._functions["logCreate"](log_callback(), wanted_level(), byref(log)))
+        create, free = self._functions["logCreate"], self._functions["logFree"]
+        code = abi.code_of(create(log_callback(), wanted_level(), byref(log)))
         if code:
             LOGGER.warning("logCreate returned %d %s: the vendor's log is not shown", code, code_name(code))
+            undo.callback(_take_callback_away, create, free)
             return None
-        undo.callback(_free_one, "logFree", self._functions["logFree"], log)
+        undo.callback(_free_one, "logFree", free, log)
         return log
 
     def _create(self, create: str, log: c_void_p | None, configs: Any, reason: Unavailable) -> c_void_p:
@@ -290,6 +293,17 @@ def _destroy_until_dead(ids: set[int], device: _DeviceHandle) -> None:
     while ids and device.handle is not None:
         if _free_one("destroyPowerConfigId", device.destroy_id, ids.pop()) in _DEAD_LINK:
             return
+
+
+def _take_callback_away(create: Callable[..., int], free: Callable[..., int]) -> None:
+    """Replace the callback by none.
+
+    A library that refuses to create a log keeps the callback. It calls it when the process exits, after Python has
+    ended, and the process crashes (measured for 4000). A second logCreate takes it away, whatever it returns.
+    """
+    log = c_void_p()
+    if abi.code_of(create(abi.LogCallback(), wanted_level(), byref(log))) == SUCCESS:
+        _free_one("logFree", free, log)
 
 
 def _free_one(name: str, free: Callable[..., int], *arguments: Any, expected: Container[int] = ()) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,7 +44,16 @@ _SEVERAL = ("corner", "key")
 LATENCY = ("rpcControlLatencyConfig",)
 
 
-@click.command(name="explain", cls=Command, example="htppower explain burst after_inference_us")
+class ExplainCommand(Command):
+    """A command that takes a negative number, as some logs print codes, for a name instead of an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        ctx.ignore_unknown_options = any(re.fullmatch("-[0-9]+", each) for each in args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(name="explain", cls=ExplainCommand, example="htppower explain burst after_inference_us")
 @click.argument("name", metavar="[NAME|PATH|RULE|CODE|CORNER|KEY]", required=False, shell_complete=completion.subjects)
 @click.argument("field", required=False, shell_complete=completion.fields)
 @format_option(("text", "json"))
@@ -58,12 +68,15 @@ def command(name: str | None, field: str | None, form: str, folders: tuple[str, 
     lowered.core for the state that the profile relaxes to, after_deinit.core for the state at the end of DE-INIT,
     further.core for the state that it relaxes to later. A mapping such as dcvs_v3 stands for all its fields.
 
-    For a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it shows why, an example that breaks it,
-    the mend, and the source. For a KEY of the vendor's extension files, such as rpc_polling_time, it shows its place,
-    its values, and what happens if it is wrong; for shared_buffer, who allocates and who copies. It explains the keys
-    of a learnt sustain time, such as adaptive or break_even_us, then and its keys, and raise_ahead_us in the same way,
-    if no profile has that name. For a SoC such as SM8650, or an architecture such as V75, it shows its votes; for a
-    state such as RAISED, or a phase such as INIT, its meaning.
+    For a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it shows why, an example that breaks
+    it, the mend, and the source. A code may be one of QNN or of FastRPC, by number (0x80000406, 80000406h,
+    -2147482618) or by name. In lines of a log, pasted as one argument, every known code and message is explained.
+
+    For a KEY of the vendor's extension files, such as rpc_polling_time, it shows its place, its values, and what
+    happens if it is wrong; for shared_buffer, who allocates and who copies. It explains the keys of a learnt
+    sustain time, such as adaptive or break_even_us, then and its keys, and raise_ahead_us in the same way, if no
+    profile has that name. For a SoC such as SM8650, or an architecture such as V75, it shows its votes; for a state
+    such as RAISED, or a phase such as INIT, its meaning.
 
     Name a profile by its path if it has the same name as one of these.
     """
@@ -81,7 +94,8 @@ def command(name: str | None, field: str | None, form: str, folders: tuple[str, 
         if form == "json":
             told = [_subject_as_dict(each) for each in subjects]
             kind = subjects[0].kind
-            echo(_as_json({f"{kind}s": told} if kind in _SEVERAL else {kind: told[0]}))
+            listed = kind in _SEVERAL or (kind == "code" and not subjects_of(name))
+            echo(_as_json({f"{kind}s": told} if listed else {kind: told[0]}))
         else:
             echo("\n\n".join("\n".join(_subject(each, width)) for each in subjects))
         return
@@ -100,18 +114,19 @@ def command(name: str | None, field: str | None, form: str, folders: tuple[str, 
 
 
 def _others(name: str, where: Folders, folders: tuple[str, ...]) -> tuple[Subject, ...]:
-    """Return what a name means that no profile or power state has: keys of files, a state, a chip, a device."""
+    """Return what a name means that no profile or power state has: a key, a state, a chip, a device, or a log."""
     try:
         find_either(name, where)
     except ProfileError:
         from htppower.tools.review.explain.chips import chip_subject, device_subject  # noqa: PLC0415 - only for such a name
+        from htppower.tools.review.explain.codes import subjects_in  # noqa: PLC0415
         from htppower.tools.review.explain.extension_keys import key_subjects  # noqa: PLC0415
         from htppower.tools.review.explain.relax_words import word_subjects  # noqa: PLC0415
         from htppower.tools.review.explain.session_words import session_subject  # noqa: PLC0415
 
         found = word_subjects(name) or key_subjects(name)
         other = session_subject(name) or chip_subject(name) or device_subject(name, folders)
-        return found or tuple(filter(None, (other,)))
+        return found or tuple(filter(None, (other,))) or subjects_in(name)
     return ()
 
 

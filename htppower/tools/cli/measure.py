@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from pathlib import Path
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +20,9 @@ from htppower.tools.cli.options import (
     refuse_library_with_simulated,
     run_option,
 )
+from htppower.tools.cli.parameter_types import ClockSourceType
 from htppower.tools.cli.terminal import kept_off_stdout
+from htppower.tools.doctor.fastrpc import read_fastrpc
 from htppower.tools.report.layout import terminal_width
 from htppower.tools.tuning.models.calibration.inference import find_inference
 from htppower.tools.tuning.models.calibration.settings import Settings
@@ -29,10 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.backends.base import Backend
+    from htppower.control.clock.reading import ClockSource
     from htppower.tools.tuning.models.calibration.run import MakeInference
     from htppower.tools.tuning.models.calibration.votes import ReadClock
 
-_OF_MEASURE = ("run", "count", "raised", "backend")
+_OF_MEASURE = ("run", "count", "raised", "backend", "clock")
 
 
 def measure_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,6 +56,12 @@ def measure_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="With --measure, raise this profile.",
         ),
         count_option("With --measure, measure each time this often."),
+        option(
+            "--clock",
+            type=ClockSourceType(),
+            group=WHAT,
+            help="With --measure, also read the clock: by qcnpuperf, or by file:PATH.",
+        ),
         run_option("With --measure, run this as an inference: a Python function, or an ONNX model on the HTP."),
         option("--measure", is_flag=True, group=WHAT, help="Measure how long votes take, and print only that."),
     ):
@@ -57,16 +69,15 @@ def measure_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def measured(
-    form: str, options: dict[str, Any], read_clock_khz: ReadClock | None = None, fastrpc: str | None = None
-) -> str:
+def measured(form: str, options: dict[str, Any]) -> str:
     """Measure what votes take on this device; return it in a form.
 
     Args:
         form: one of ``votes_forms.FORMS``.
         options: those of ``measure_options``, and ``library`` and ``soc``.
-        read_clock_khz: reads the clock of the core; None if no clock can be read.
-        fastrpc: the version of FastRPC; None if it is not known.
+
+    Raises:
+        click.UsageError: the source of the clock can't be opened.
     """
     from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415 - help needs no scheduler
     from htppower.tools.tuning.models.calibration.run import opened_bench  # noqa: PLC0415 - help needs no controller
@@ -83,16 +94,33 @@ def measured(
             backend = opened.enter_context(contextlib.closing(QnnHtp(options["library"], options["soc"])))
         settings = Settings(count=options["count"], profile=options["raised"])
         bench = opened_bench(backend, settings, clock=clock, make_inference=make)
-        found = measure_votes(opened.enter_context(bench), read_clock_khz, fastrpc)
+        fastrpc = read_fastrpc(Path("/"), os.environ).version or None
+        read = None if options["clock"] is None else _clock_reader(options["clock"], opened)
+        found = measure_votes(opened.enter_context(bench), read, fastrpc)
     return render(found, form, terminal_width())
 
 
-def refuse_without_measure(form: str) -> None:
+def _clock_reader(source: ClockSource, opened: contextlib.ExitStack) -> ReadClock:
+    """Open a source of the clock, which the stack closes; return a function that reads it."""
+    try:
+        source.open()
+    except OSError as error:
+        raise click.UsageError(f"the clock can't be read by {source.name}: {error}") from None
+    opened.callback(source.close)
+
+    def read() -> int | None:
+        try:
+            return source.read(monotonic_ns()).clock_khz
+        except OSError:
+            return None
+
+    return read
+
+
+def refuse_without_measure() -> None:
     """Refuse the options of ``--measure`` without it.
 
     Raises:
         click.UsageError: one of them is given.
     """
     refuse_given(click.get_current_context(), _OF_MEASURE, "--measure", "add --measure")
-    if form == "markdown":
-        raise click.UsageError("--format markdown is for --measure; add --measure")

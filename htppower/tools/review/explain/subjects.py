@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from htppower.profiles.did_you_mean import nearest
@@ -14,12 +13,10 @@ from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorn
 if TYPE_CHECKING:
     from htppower.rules.rule import Rule
     from htppower.tools.review.advice.rules import AdviceRule
+    from htppower.tools.review.explain.codes import Code
 
     Corner = VoltageCorner | ExpandedCorner
 
-_NUMBER = re.compile(r"-?[0-9]+|0[xX][0-9a-fA-F]+")
-_LONGEST_NUMBER = 20
-_32_BITS = 0xFFFF_FFFF
 _CORNER_SOURCE = "QnnHtpPerfInfrastructure.h, SDK {}; Hexagon SDK, HAP_power"
 
 _NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
@@ -33,10 +30,10 @@ def rule_ids() -> tuple[str, ...]:
 
 
 def codes() -> tuple[str, ...]:
-    """Return the native codes, as numbers and by the vendor's names."""
-    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - only for a code
+    """Return the native codes as numbers and by name, and the codes of FastRPC by name."""
+    from htppower.tools.review.explain.codes import names_of_codes  # noqa: PLC0415 - only for a code
 
-    return (*map(str, known_codes()), *(code_name(code) for code in known_codes()))
+    return names_of_codes()
 
 
 def corners() -> tuple[str, ...]:
@@ -66,10 +63,7 @@ def alike(name: str) -> str:
     if of_family:
         return f"one of {', '.join(of_family)}"
     if name[:2].lower() == "0x":
-        from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code
-
-        known = ", ".join(map(hex, FASTRPC_TEXTS))
-        return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added by the DSP"
+        return _known_of_fastrpc()
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
     from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp  # noqa: PLC0415 - only for a wrong name
@@ -79,7 +73,18 @@ def alike(name: str) -> str:
         return f"{old} {NO_HTP}"
     # Part numbers are so similar that comparing texts would offer another generation.
     near = near_soc(name) or nearest(name, (each for each in other_names() if soc_of(each) is None))
-    return f"did you mean {near}?" if near else ""
+    if near:
+        return f"did you mean {near}?"
+    numbers = ", ".join(code for code in codes() if code.isdecimal())
+    looked_for = f"looked in the text for messages of the vendor's log and for codes of QNN, {numbers}"
+    return f"{looked_for}; {_known_of_fastrpc()}" if len(name.split()) > 1 else ""
+
+
+def _known_of_fastrpc() -> str:
+    from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a hint
+
+    known = ", ".join(map(hex, FASTRPC_TEXTS))
+    return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added by the DSP"
 
 
 def subjects_of(name: str) -> tuple[Subject, ...]:
@@ -93,12 +98,20 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
             return (_advice(ADVICE_RULES[name.upper()]),)
     code = _code(name)
     if code is not None:
-        return (_code_subject(code),)
-    rpc = _fastrpc_code(name)
-    if rpc is not None:
-        return (_fastrpc_subject(name, rpc),)
+        from htppower.tools.review.explain.codes import code_subject  # noqa: PLC0415 - only for a code
+
+        return (code_subject(code),)
     kinds = (VoltageCorner, ExpandedCorner)
     return tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
+
+
+def _code(name: str) -> Code | None:
+    """Return the code of a number or of a vendor's name. Other names do not load the tables."""
+    if not (name.removeprefix("-")[:1].isdecimal() or name[:4].upper() in ("QNN_", "AEE_") or name == "SUCCESS"):
+        return None
+    from htppower.tools.review.explain.codes import code_of  # noqa: PLC0415 - only for a possible code
+
+    return code_of(name)
 
 
 def _rule(rule: Rule) -> Subject:
@@ -126,86 +139,6 @@ def _advice(rule: AdviceRule) -> Subject:
         ("source", f"{rule.basis}: {rule.source}"),
     )
     return Subject("rule", rule.id, rule.says, facts)
-
-
-def _code(name: str) -> int | None:
-    """Return the code of a decimal or hexadecimal number, or of a name; None for anything else."""
-    number = _number(name)
-    if number is None and not name.startswith("QNN_") and name != "SUCCESS":
-        return None
-    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - only for a possible code
-
-    return next((code for code in known_codes() if number == code or name == code_name(code)), None)
-
-
-def _number(name: str) -> int | None:
-    """Return a number from a log: decimal, hexadecimal, or negative if the log took its highest bit for a sign."""
-    if len(name) > _LONGEST_NUMBER or not _NUMBER.fullmatch(name):
-        return None
-    return int(name, 16 if "x" in name.lower() else 10)
-
-
-def _fastrpc_code(name: str) -> int | None:
-    """Return the low bits of a code of FastRPC, or None. Decimal numbers count only with the bits that the DSP adds."""
-    number = _number(name)
-    if number is None:
-        return None
-    from htppower.tools.review.explain.fastrpc_codes import BITS, FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code of FastRPC
-
-    of_dsp = number & (_32_BITS & ~BITS) == OF_DSP
-    plain = number & BITS if of_dsp else number
-    return plain if plain in FASTRPC_TEXTS and (of_dsp or "x" in name.lower()) else None
-
-
-def _fastrpc_subject(name: str, code: int) -> Subject:
-    from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, SOURCE  # noqa: PLC0415 - only for a code of FastRPC
-
-    text = FASTRPC_TEXTS[code]
-    number = (_number(name) or 0) & _32_BITS
-    facts = (
-        ("why", text.why),
-        ("from", "FastRPC, on the DSP" if number != code else "FastRPC"),
-        ("then", "If opening the link fails with it, deviceCreate returns 14001: htppower explain 14001."),
-        ("mend", _sentence(f"{text.mend}.")),
-        ("source", SOURCE),
-    )
-    return Subject("code", f"0x{number:x}", text.name, facts)
-
-
-def _code_subject(code: int) -> Subject:
-    from htppower.tools.review.explain.code_texts import CODE_TEXTS, SOURCE  # noqa: PLC0415 - only for a code
-    from htppower.votes.native_codes import (  # noqa: PLC0415
-        FAILED,
-        LINK_LOST,
-        NOT_ON_THIS_PLATFORM,
-        SYSTEM_COMMUNICATION,
-        code_name,
-        what_to_do,
-    )
-
-    text = CODE_TEXTS[code]
-    if code == 0:
-        then = "The votes are in force."
-    elif code in LINK_LOST:
-        anew = "" if code == SYSTEM_COMMUNICATION else "The device is created again, with back-off. "
-        then = f"{anew}Every session is UNKNOWN, and its votes are sent again if it should be raised or lowered."
-    elif code == FAILED:
-        then = "If a setting of the process is refused, the session works without it. If votes fail, it is UNKNOWN."
-    elif code in NOT_ON_THIS_PLATFORM:
-        then = "The session works without that vote, and its status shows that; with strict=True it is refused."
-    else:
-        then = "After such a call it is not known which votes are in force: the session is UNKNOWN."
-    unset = "leave the vote unset if the profile is for it; " if code in NOT_ON_THIS_PLATFORM else ""
-    facts = [
-        ("why", text.why),
-        ("then", then),
-        ("example", text.example),
-        ("mend", _sentence(f"{unset}{what_to_do(code)}.")),
-    ]
-    rules = [rule.id for rule in CATALOGUE.values() if re.search(rf"\b{code}\b", rule.source)]
-    if rules:
-        facts.append(("rules", ", ".join(rules)))
-    return Subject("code", str(code), code_name(code), (*facts, ("source", SOURCE)))
 
 
 def _corner(corner: Corner) -> Subject:
@@ -264,7 +197,3 @@ def _other_form(corner: Corner) -> str:
         return f"{EXPANDED_OF_CORE[corner].name} among the expanded corners"
     plain = next((each for each in VoltageCorner if EXPANDED_OF_CORE[each] is corner), None)
     return "" if plain is None else f"{plain.name} among the plain corners"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

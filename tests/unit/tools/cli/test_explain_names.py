@@ -157,9 +157,9 @@ def test_a_profile_named_like_a_chip_is_the_profile(command: Command, tmp_path: 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("SM8250", "(SM8250 has no HTP: its Hexagon"),
+        ("SM8250", "(SM8250 has no HTP: the vendor lists"),
         ("SM8651", "(did you mean SM8650?)"),
-        ("SA8540P", "(the profiles are"),
+        ("SA8410P", "(the profiles are"),
     ],
 )
 def test_a_part_number_is_not_answered_with_another_generation(command: Command, name: str, hint: str) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from support.command import Command
 
 QUICK = ("doctor", "--measure", "--backend", "simulated", "--count", "2")
@@ -33,11 +35,20 @@ def test_the_json_names_the_platform_and_the_profile(command: Command) -> None:
     assert (rows["clock follows a raise"]["n"], rows["clock follows a raise"]["median_us"]) == (0, None)
 
 
+def test_the_clock_is_read_from_a_source(command: Command, tmp_path: Path) -> None:
+    """A clock that stays is told with its kHz, and that it did not move."""
+    (tmp_path / "clock").write_text("q6_clock_khz=806400\n", encoding="utf-8")
+    said = command.output(*QUICK, "--clock", f"file:{tmp_path / 'clock'}", "--format", "json")
+    row = next(row for row in json.loads(said)["rows"] if row["what"] == "clock follows a raise")
+    assert (row["n"], "806" in row["note"]) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("doctor", "--count", "3"), "--count is for --measure; add --measure"),
         (("doctor", "--backend", "simulated"), "--backend is for --measure; add --measure"),
+        ((*QUICK, "--clock", "qcnpuperf:no_such.so"), "the clock can't be read by libqcnpuperf"),
         ((*QUICK, "--raise", "no_such"), "no_such"),
         ((*QUICK, "--raise", "system_settings"), "measure with a profile that does"),
         ((*QUICK, "--run", "no_such_host:infer"), "can't be imported"),

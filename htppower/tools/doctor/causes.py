@@ -1,0 +1,128 @@
+"""The causes of a failure, and the search for the most likely one.
+
+A cause is *said* if the library's answer or its log names it, and *seen* if a fact of the machine would lead to the
+same answer. Said causes come first. Within each kind the order is that of the table.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import BackendUnavailable
+from htppower.tools.doctor.log_lines import Log
+from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, Mend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from htppower.errors import VoteRejected
+    from htppower.tools.doctor.attempts import Attempts
+    from htppower.tools.doctor.machine import Machine
+    from htppower.tools.doctor.skel_paths import SkelPaths
+
+
+@attrs.frozen
+class Evidence:
+    """All that a cause is judged by.
+
+    Attributes:
+        machine: the facts of the machine.
+        problem: the failure.
+        log: the vendor's log.
+        environment: the variables of the process.
+        library: the file of the library; empty if none was found.
+        arch: the Hexagon architecture, or None.
+        soc_model: the SoC that the user named, or None.
+        skel_paths: the faults of the variables that lead to the skel.
+    """
+
+    machine: Machine
+    problem: BackendUnavailable | VoteRejected
+    log: Log
+    environment: Mapping[str, str]
+    library: str
+    arch: int | None
+    soc_model: str | None
+    skel_paths: SkelPaths
+
+    @property
+    def code(self) -> int | None:
+        """The native code, or None if no call failed."""
+        return self.problem.code
+
+    @property
+    def mend(self) -> Mend | None:
+        """The mend of the first code of FastRPC in the log that has one of its own."""
+        mends = [FASTRPC_TEXTS[code].mend for code in self.log.fastrpc_codes]
+        return next((mend for mend in mends if mend is not Mend.LOG), mends[0] if mends else None)
+
+    @property
+    def fastrpc(self) -> str:
+        """The first code of FastRPC in the log, with its name and meaning; empty if there is none."""
+        code = next(iter(self.log.fastrpc_codes), None)
+        return "" if code is None else f"FastRPC answers 0x{code:x} {FASTRPC_TEXTS[code].name}. "
+
+    @property
+    def of_opening(self) -> bool:
+        """Whether the library can't be opened; if not, a vote failed."""
+        return isinstance(self.problem, BackendUnavailable)
+
+
+def never(_evidence: Evidence) -> bool:
+    """Return False, for a cause that is only said, or only seen."""
+    return False
+
+
+def nothing(_evidence: Evidence) -> tuple[str, ...]:
+    """Return no line, for a cause that no command mends."""
+    return ()
+
+
+@attrs.frozen
+class Cause:
+    """A cause.
+
+    Attributes:
+        id: its name in JSON.
+        said: whether the answer, or the log, names it.
+        seen: whether a fact of the machine would lead to that answer.
+        says: the cause in sentences.
+        lines: the lines to type.
+    """
+
+    id: str
+    said: Callable[[Evidence], bool]
+    seen: Callable[[Evidence], bool]
+    says: Callable[[Evidence], str]
+    lines: Callable[[Evidence], tuple[str, ...]] = nothing
+
+
+@attrs.frozen
+class Found:
+    """A cause on this machine: what it is in sentences, and the lines to type."""
+
+    id: str
+    says: str
+    lines: tuple[str, ...]
+
+
+def found_causes(causes: Iterable[Cause], evidence: Evidence, attempts: Attempts) -> tuple[Found, ...]:
+    """Return the causes, the most likely one first. One that can't be judged is a failure of ``attempts``."""
+    said, seen = [], []
+    for cause in causes:
+        if attempts.of(cause.id, functools.partial(cause.said, evidence), otherwise=False):
+            said.append(cause)
+        elif attempts.of(cause.id, functools.partial(cause.seen, evidence), otherwise=False):
+            seen.append(cause)
+    # The log is about the causes that are said.
+    unsaid = attrs.evolve(evidence, log=Log())
+    told = [attempts.of(cause.id, functools.partial(_told, cause, evidence), None) for cause in said]
+    told += [attempts.of(cause.id, functools.partial(_told, cause, unsaid), None) for cause in seen]
+    return tuple(found for found in told if found is not None)
+
+
+def _told(cause: Cause, evidence: Evidence) -> Found:
+    return Found(cause.id, cause.says(evidence), cause.lines(evidence))

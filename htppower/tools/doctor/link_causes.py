@@ -1,0 +1,214 @@
+"""Causes on the way to the DSP: FastRPC, the stub, the state of the DSP, its other users, process domains."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from htppower.backends.qnn.library import PACKAGE
+from htppower.tools.doctor.answers import LINK_FAILS
+from htppower.tools.doctor.causes import Cause, Evidence, never
+from htppower.tools.doctor.fastrpc import FASTRPC
+from htppower.tools.report.words import sentence
+from htppower.tools.review.explain.fastrpc_codes import Mend
+from htppower.tools.review.explain.log_texts import LogText
+from htppower.votes.native_codes import DEVICE_ACCESS_DENIED, DEVICE_INVALID_CONFIG
+
+if TYPE_CHECKING:
+    from htppower.tools.doctor.machine import Machine, Processor
+
+_HAS_ANOTHER_USER = 1009
+# The packages of FastRPC. Ubuntu has the second kind in a PPA of the vendor up to this version.
+_DEBIAN = "libfastrpc1 libfastrpc-dev fastrpc-support"
+_UBUNTU_PPA = "qcom-fastrpc1 qcom-fastrpc-dev"
+_FIRST_UBUNTU_WITH_DEBIANS = (26, 10)
+
+
+def _not_opened(evidence: Evidence) -> bool:
+    return evidence.code == DEVICE_INVALID_CONFIG
+
+
+def _missing_file(evidence: Evidence) -> str:
+    message = evidence.log.message(LogText.LIBRARY_MISSING)
+    return "" if message is None else Path(message.file).name
+
+
+def _install(machine: Machine, *, only_upgrade: bool = False) -> tuple[str, ...]:
+    name, _, version = machine.distribution.partition(" ")
+    if name not in ("ubuntu", "debian"):
+        return ()
+    numbers = tuple(int(part) for part in version.split(".") if part.isdecimal())
+    packages = _UBUNTU_PPA if name == "ubuntu" and numbers < _FIRST_UBUNTU_WITH_DEBIANS else _DEBIAN
+    if only_upgrade:
+        return (f"sudo apt install --only-upgrade {machine.fastrpc.package or packages}",)
+    ppa = ("sudo apt-add-repository -y ppa:ubuntu-qcom-iot/qcom-ppa",) if packages == _UBUNTU_PPA else ()
+    return (*ppa, f"sudo apt install {packages}")
+
+
+def _says_no_fastrpc(evidence: Evidence) -> str:
+    machine = evidence.machine
+    if machine.system == "android":
+        name = f'<uses-native-library android:name="{FASTRPC}" android:required="false"/>'
+        return f"FastRPC ({FASTRPC}) is not found. An app names it in its manifest: {name}."
+    if machine.fastrpc.libraries:
+        return f"The loader does not find {FASTRPC}, although {machine.fastrpc.libraries[0]} is there."
+    container = " Install it in the image of the container." if machine.container else ""
+    return f"FastRPC ({FASTRPC}), through which the library reaches the DSP, is not installed.{container}"
+
+
+def _fastrpc_said(evidence: Evidence) -> bool:
+    named = _missing_file(evidence).startswith(FASTRPC)
+    return _not_opened(evidence) and named and not evidence.machine.fastrpc.lacks_link
+
+
+def _lines_for_fastrpc(evidence: Evidence) -> tuple[str, ...]:
+    return ("sudo ldconfig",) if evidence.machine.fastrpc.libraries else _install(evidence.machine)
+
+
+def _lines_for_link(evidence: Evidence) -> tuple[str, ...]:
+    version = min(evidence.machine.fastrpc.libraries)
+    return (f"sudo ln -s {Path(version).name} {Path(version).parent.as_posix()}/{FASTRPC}",)
+
+
+def _symbol(evidence: Evidence) -> str:
+    message = evidence.log.message(LogText.SYMBOL_MISSING)
+    return "" if message is None else message.file
+
+
+def _says_symbol(evidence: Evidence) -> str:
+    fastrpc = evidence.machine.fastrpc
+    version = f" {fastrpc.version}" if fastrpc.version else ""
+    return f"FastRPC{version} lacks the function {_symbol(evidence)}, which the library calls: update it."
+
+
+def _stub_is_missing(evidence: Evidence) -> bool:
+    return _not_opened(evidence) and "Stub" in _missing_file(evidence)
+
+
+def _lines_for_stub(evidence: Evidence) -> tuple[str, ...]:
+    folder = Path(evidence.library).parent
+    if PACKAGE in folder.parts:
+        return ("pip install --force-reinstall onnxruntime-qnn",)
+    return (f"cp /FOLDER/OF/THE/RELEASE/{_missing_file(evidence)} {shlex.quote(str(folder))}/",)
+
+
+def _stopped(machine: Machine) -> Processor | None:
+    return next((each for each in machine.processors if each.of_npu and each.state not in ("running", "unknown")), None)
+
+
+def _dsp_said(evidence: Evidence) -> bool:
+    if evidence.of_opening:
+        return evidence.mend is Mend.DSP_DOWN
+    return evidence.code in LINK_FAILS
+
+
+def _dsp_seen(evidence: Evidence) -> bool:
+    return _not_opened(evidence) and _stopped(evidence.machine) is not None
+
+
+def _says_dsp(evidence: Evidence) -> str:
+    stopped = _stopped(evidence.machine)
+    if stopped is not None:
+        return f"{evidence.fastrpc}The DSP of the NPU ({stopped.name}) is {stopped.state}."
+    return f"{evidence.fastrpc}The DSP does not answer: it restarts, or is down."
+
+
+def _lines_for_dsp(evidence: Evidence) -> tuple[str, ...]:
+    stopped = _stopped(evidence.machine)
+    if stopped is None:
+        return ("grep . /sys/class/remoteproc/*/name /sys/class/remoteproc/*/state",)
+    return (f"echo start | sudo tee {stopped.path}/state",)
+
+
+def _lines_for_users(evidence: Evidence) -> tuple[str, ...]:
+    nodes = " ".join(node.path for node in evidence.machine.npu_nodes) or "/dev/fastrpc-cdsp"
+    return (f"sudo fuser -v {nodes}",)
+
+
+def _unsigned_refused(evidence: Evidence) -> bool:
+    """Return whether no open was tried: the log has no code of FastRPC, though all that an open needs is there."""
+    machine = evidence.machine
+    if not _not_opened(evidence) or evidence.log.fastrpc_codes or evidence.soc_model is not None:
+        return False
+    if evidence.log.message(LogText.UNSIGNED_REFUSED, error=True) is not None:
+        return True
+    can_open = any(node.may_open for node in machine.npu_nodes)
+    loads = not _missing_file(evidence) and not _symbol(evidence) and bool(machine.fastrpc.libraries)
+    return can_open and loads and not machine.fastrpc.lacks_link and _stopped(machine) is None
+
+
+LINK_CAUSES = (
+    Cause(
+        "fastrpc_link_missing",
+        lambda evidence: (
+            _not_opened(evidence) and evidence.machine.fastrpc.lacks_link and not _stub_is_missing(evidence)
+        ),
+        never,
+        lambda _: f"FastRPC is installed without its development link: {FASTRPC}.1 is there, {FASTRPC} is not.",
+        _lines_for_link,
+    ),
+    Cause(
+        "fastrpc_missing",
+        _fastrpc_said,
+        lambda evidence: _not_opened(evidence) and not evidence.machine.fastrpc.libraries and evidence.machine.is_board,
+        _says_no_fastrpc,
+        _lines_for_fastrpc,
+    ),
+    Cause(
+        "fastrpc_symbol_missing",
+        lambda evidence: _not_opened(evidence) and bool(_symbol(evidence)),
+        never,
+        _says_symbol,
+        lambda evidence: _install(evidence.machine, only_upgrade=True),
+    ),
+    Cause(
+        "stub_missing",
+        _stub_is_missing,
+        never,
+        lambda evidence: (
+            f"The stub {_missing_file(evidence)} of the library's release is missing in the folder of the library, "
+            f"{Path(evidence.library).parent}."
+        ),
+        _lines_for_stub,
+    ),
+    Cause("dsp_down", _dsp_said, _dsp_seen, _says_dsp, _lines_for_dsp),
+    Cause(
+        "no_session",
+        lambda evidence: evidence.of_opening and evidence.mend is Mend.USERS,
+        never,
+        lambda evidence: f"{evidence.fastrpc}All sessions of the DSP are in use: end one of its users.",
+        _lines_for_users,
+    ),
+    Cause(
+        "skel_in_use",
+        lambda evidence: evidence.code == _HAS_ANOTHER_USER,
+        never,
+        lambda _: "The skel, the DSP's half of the library, has another user and can't be shared: end that user.",
+        _lines_for_users,
+    ),
+    Cause(
+        "device_busy",
+        lambda evidence: evidence.code == DEVICE_ACCESS_DENIED,
+        never,
+        lambda _: "The device is busy, or banned for this process: end its other users.",
+        _lines_for_users,
+    ),
+    Cause(
+        "fastrpc_failed",
+        lambda evidence: evidence.of_opening and evidence.mend in (Mend.LOG, Mend.RETRY, Mend.UPDATE),
+        never,
+        lambda evidence: f"{evidence.fastrpc}{sentence(evidence.mend.value if evidence.mend else '')}.",
+        lambda _: ("sudo dmesg | grep -i fastrpc",),
+    ),
+    Cause(
+        "unsigned_refused",
+        _unsigned_refused,
+        never,
+        lambda _: (
+            "The DSP, or its driver, refuses this process an unsigned process domain: FastRPC has reported no failed "
+            "open. The kernel's log may say why; new firmware or a newer kernel may allow it."
+        ),
+        lambda _: ("sudo dmesg | grep -i fastrpc",),
+    ),
+)
