@@ -25,18 +25,17 @@ WAIT_S = 30.0
 
 
 class Slow(SimulatedHtp):
-    """Delays the second setPowerConfig, which is a lowering, until it is let go."""
+    """Delays the setPowerConfig of a lowering until it is let go."""
 
     def __init__(self) -> None:
         super().__init__(arch=75)
-        self.called = 0
         self.lowering = threading.Event()
         self.let_go = threading.Event()
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Wait, then apply."""
-        self.called += 1
-        if self.called == 2:
+        """Wait if the votes lower the core, then apply."""
+        hvx = votes.hvx
+        if hvx is not None and hvx.core is not None and hvx.core.target is VoltageCorner.SVS:
             self.lowering.set()
             assert self.let_go.wait(WAIT_S)
         super().set_power_config(power_config_id, votes)

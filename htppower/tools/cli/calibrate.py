@@ -17,14 +17,12 @@ from htppower.profiles.regular_file import opened_files, read_regular_file
 from htppower.profiles.yaml_text import profile_name
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
+from htppower.tools.cli.measure import backend_option, count_option, run_option
 from htppower.tools.cli.options import (
-    backend_option,
-    count_option,
     force_option,
     library_option,
     refuse_given,
     refuse_library_with_simulated,
-    run_option,
     soc_option,
 )
 from htppower.tools.cli.outputs import File, Sort, refuse_to_replace, write_files

@@ -12,15 +12,9 @@ import click
 
 from htppower.backends.qnn.htp import QnnHtp
 from htppower.tools.cli import completion
-from htppower.tools.cli.help import WHAT, option
-from htppower.tools.cli.options import (
-    backend_option,
-    count_option,
-    refuse_given,
-    refuse_library_with_simulated,
-    run_option,
-)
-from htppower.tools.cli.parameter_types import ClockSourceType
+from htppower.tools.cli.help import DEVICE, WHAT, option
+from htppower.tools.cli.options import refuse_given, refuse_library_with_simulated
+from htppower.tools.cli.parameter_types import ClockSourceType, WholeNumber
 from htppower.tools.cli.terminal import kept_off_stdout
 from htppower.tools.doctor.fastrpc import read_fastrpc
 from htppower.tools.report.layout import terminal_width
@@ -35,10 +29,27 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.control.clock.reading import ClockSource
+    from htppower.tools.cli.help import Decorator
     from htppower.tools.tuning.models.calibration.run import MakeInference
     from htppower.tools.tuning.models.calibration.votes import ReadClock
 
 _OF_MEASURE = ("run", "count", "raised", "backend", "clock")
+
+
+def run_option(meaning: str) -> Decorator:
+    """Return ``--run``, the inference."""
+    return option("--run", metavar="MODULE:FUNCTION|ONNX", group=WHAT, help=meaning)
+
+
+def count_option(meaning: str) -> Decorator:
+    """Return ``--count``, how often each time is measured."""
+    return option("--count", type=WholeNumber(1, 100_000), default=20, show_default=True, group=WHAT, help=meaning)
+
+
+def backend_option() -> Decorator:
+    """Return ``--backend``."""
+    meaning = "Use this backend.  [default: qnn]"
+    return option("--backend", type=click.Choice(["qnn", "simulated"]), group=DEVICE, help=meaning)
 
 
 def measure_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,6 @@ from htppower.profiles.regular_file import LARGEST_FILE_BYTES, note_opened
 from htppower.tools.cli import completion
 from htppower.tools.cli.forms import FormAndFile
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, option
-from htppower.tools.cli.parameter_types import WholeNumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,22 +61,6 @@ def soc_option(meaning: str, group: str = DEVICE) -> Decorator:
 def arch_option(meaning: str, group: str = DEVICE) -> Decorator:
     """Return ``--arch``, a Hexagon architecture."""
     return option("--arch", metavar="ARCH", group=group, shell_complete=completion.architectures, help=meaning)
-
-
-def run_option(meaning: str) -> Decorator:
-    """Return ``--run``, the inference."""
-    return option("--run", metavar="MODULE:FUNCTION|ONNX", group=WHAT, help=meaning)
-
-
-def count_option(meaning: str) -> Decorator:
-    """Return ``--count``, how often each time is measured."""
-    return option("--count", type=WholeNumber(1, 100_000), default=20, show_default=True, group=WHAT, help=meaning)
-
-
-def backend_option() -> Decorator:
-    """Return ``--backend``."""
-    meaning = "Use this backend.  [default: qnn]"
-    return option("--backend", type=click.Choice(["qnn", "simulated"]), group=DEVICE, help=meaning)
 
 
 def refuse_library_with_simulated(options: dict[str, Any]) -> None:

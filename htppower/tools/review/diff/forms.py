@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,8 @@ def _change(change: Change) -> dict[str, Any]:
 
 def _json(comparison: Comparison, runs: Sequence[RunPair] | None, _width: int) -> str:
     """Return the comparison, with the dry runs if there are any. Keys keep their order between versions."""
+    import json  # noqa: PLC0415 - only for this form
+
     beside = {
         new.name: {"beside": new.old.name, "extends": new.extends, "changes": list(map(_change, new.changes))}
         for new in comparison.additions

@@ -15,9 +15,9 @@ from htppower.votes.corners import ExpandedCorner, VoltageCorner
 if TYPE_CHECKING:
     from htppower.tools.readers.limits import Room
 
-# It begins with a plain text, which is found fast. In another line the text could only be an inner object: the rest of
-# such a line is not usual, and so its batch is read line by line.
-_LINES = re.compile(rb'(\{"name":"clock",[^\n]*\}),\n')
+# It begins with a plain text, which is found fast. The line feed before it keeps the search linear: the text may come
+# often in one line.
+_LINES = re.compile(rb'\n(\{"name":"clock",[^\n]*\}),(?=\n)')
 # How many inferences a reading counts as.
 _ROOM = 10
 _CORNERS = {int(corner): corner.name for kind in (ExpandedCorner, VoltageCorner) for corner in kind}
@@ -60,11 +60,11 @@ class CornerClock:
 
 def without_clocks(batch: bytes) -> tuple[bytes, list[dict[str, Any]] | None]:
     """Return the whole lines that are not readings, and the events of the others; None if one of them is not JSON."""
-    parts = _LINES.split(batch)
+    parts = _LINES.split(b"\n" + batch)
     if len(parts) == 1:
         return batch, []
     try:
-        return b"".join(parts[::2]), [json.loads(line) for line in parts[1::2]]
+        return b"".join(parts[::2])[1:], [json.loads(line) for line in parts[1::2]]
     except (ValueError, RecursionError):
         return batch, None
 

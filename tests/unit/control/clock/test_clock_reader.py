@@ -109,8 +109,8 @@ def test_a_read_that_hangs_is_a_reason_until_it_returns(bench: Bench, caplog: py
     [
         ({"period_us": SHORTEST_PERIOD_US - 1}, ValueError),
         ({"period_us": 2.5}, TypeError),
-        ({"source": object()}, TypeError),
-        ({"controller": object()}, TypeError),
+        ({"source": "qcnpuperf"}, TypeError),
+        ({"controller": "qnn"}, TypeError),
     ],
     ids=str,
 )
