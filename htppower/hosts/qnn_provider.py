@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.backends.qnn.library import library_name
+from htppower.backends.qnn.loaded import file_in_use
 from htppower.errors import HtpPowerError
 from htppower.profiles.expressed import Lost, Nearest, nearest, records
 from htppower.profiles.loading import load_profile
@@ -201,7 +203,11 @@ def new_session(
         if not devices:
             onnxruntime.register_execution_provider_library(PROVIDER, package.get_library_path())
             devices = _devices(onnxruntime)
-        backend = {} if _BACKEND & options.keys() else {"backend_path": package.get_qnn_htp_path()}
+        backend = (
+            {}
+            if _BACKEND & options.keys()
+            else {"backend_path": file_in_use(package.get_qnn_htp_path(), library_name())}
+        )
         settings.add_provider_for_devices(_npu(devices, onnxruntime), {**backend, **options})
     session = onnxruntime.InferenceSession(model, settings, providers=providers, enable_fallback=False)
     if PROVIDER not in session.get_providers():

@@ -29,6 +29,8 @@ NO_BACKEND = f"backendCreate 1 {ALWAYS} 4000 0"
 SOC0 = "/sys/devices/soc0"
 MODULE = "sudo modprobe socinfo"
 QAIRT = "export HTPPOWER_QNN_LIBRARY=/PATH/TO/QAIRT/lib/aarch64-oe-linux-gcc11.2/libQnnHtp.so"
+pytestmark = pytest.mark.needs("modes")
+
 SKEL = "export ADSP_LIBRARY_PATH=/FOLDER/OF/THE/SKEL"
 PPA = "sudo apt-add-repository -y ppa:ubuntu-qcom-iot/qcom-ppa"
 INSTALL = "sudo apt install qcom-fastrpc1 qcom-fastrpc-dev"
@@ -232,7 +234,7 @@ ROWS = {
         "device_node",
         (
             "sudo groupadd -f fastrpc",
-            f'echo \'KERNEL=="fastrpc-*|adsprpc-smd*|system", GROUP="fastrpc", MODE="0660"\' | sudo tee {RULES}',
+            f'echo \'KERNEL=="fastrpc-*|adsprpc-smd*|accel*|system", GROUP="fastrpc", MODE="0660"\' | sudo tee {RULES}',
             "sudo udevadm control --reload && sudo udevadm trigger",
             JOIN,
         ),

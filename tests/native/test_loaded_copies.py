@@ -15,6 +15,8 @@ from support.standin import Standin, compile_standin
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.needs("descriptors")
+
 # Names the library for the loader, as the vendor's library is named.
 NAMED = "-Wl,-soname,libQnnHtp.so"
 # Loads the libraries of the first argument, then opens a backend with the keywords of the second.
@@ -118,6 +120,33 @@ def test_a_second_copy_can_be_forced(host: Host) -> None:
     assert host.open(loaded, library=str(other), second_copy=True)["path"] == str(other)
     variables = {"HTPPOWER_QNN_LIBRARY": str(other)}
     assert host.open(loaded, variables=variables, second_copy=True)["path"] == str(other)
+
+
+def test_a_copy_that_only_htppower_has_loaded_is_no_obstacle(host: Host) -> None:
+    """A host may try one file after the other: a closed backend, or one that failed, keeps no other file out."""
+    one, other = host.copy("one"), host.copy("other")
+    code = (
+        "import sys\nfrom htppower.backends import QnnHtp\nQnnHtp(sys.argv[1]).close()\nopened = QnnHtp(sys.argv[2])\n"
+        "print(opened.describe().path)\nopened.close()"
+    )
+    command = [sys.executable, "-c", code, str(one), str(other)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert str(other) in done.stdout.splitlines()
+
+
+def test_a_provider_is_given_the_loaded_copy(host: Host) -> None:
+    """ONNX Runtime is told the file that the process has loaded; the package's own only if no other is loaded."""
+    loaded, own = host.copy("loaded"), host.copy("own")
+    code = (
+        "import ctypes, sys\nfrom htppower.backends.qnn.loaded import file_in_use\n"
+        "_, loaded, own = sys.argv\nfor path in (None, loaded, own):\n"
+        "    path and ctypes.CDLL(path)\n    print(file_in_use(own, 'libQnnHtp.so'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(loaded), str(own)], capture_output=True, text=True, check=True
+    )
+    assert [line for line in done.stdout.splitlines() if "line on" not in line] == list(map(str, (own, loaded, own)))
 
 
 @pytest.mark.parametrize("link", ["symbolic", "hard"])

@@ -8,6 +8,7 @@ modules in Python are copied from the Python that runs this program, so it must 
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -57,6 +58,8 @@ def missing_tools() -> list[str]:
     missing = [tool for tool in (GCC, DLLTOOL, OBJDUMP) if shutil.which(tool) is None]
     if _wine() is None:
         missing.append("wine64")
+    if platform.machine() != "x86_64":
+        missing.append("a machine with x86-64")
     if sys.version_info[:2] != (3, 11):
         missing.append("Python 3.11")
     return missing

@@ -11,7 +11,7 @@ from htppower.backends.base import Description
 from htppower.backends.forks import call_in_forked_children
 from htppower.backends.qnn import abi
 from htppower.backends.qnn.library import load_library, moves_clocks, operating_system
-from htppower.backends.qnn.sharing import enter_device, leave_device, renew_device
+from htppower.backends.qnn.sharing import enter_device, idle_copies, leave_device, renew_device
 from htppower.errors import BackendUnavailable, Unavailable, VoteRejected
 from htppower.rules.platforms import ARCHITECTURES, Platform, find_soc
 from htppower.rules.socs import SOCS
@@ -57,7 +57,7 @@ class QnnHtp:
         second_copy: bool = False,
     ) -> None:
         model = find_soc(soc_model).model if isinstance(soc_model, str) else soc_model
-        self._library = load_library(library, second_copy=second_copy)
+        self._library = load_library(library, second_copy=second_copy, idle=idle_copies())
         self._device = enter_device(self._library, model)
         # The ids that this backend has created; it destroys them if the device outlives it.
         self._own_ids: set[int] = set()

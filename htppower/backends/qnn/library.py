@@ -64,12 +64,14 @@ class Library:
         path: the file; its bare name if the system's loader found it and does not report the file.
         origin: the step of the search that found it.
         tried: the steps of the search up to that step.
+        loaded_here: whether this process had not loaded it before.
     """
 
     handle: ctypes.CDLL = attrs.field(repr=False)
     path: str
     origin: str
     tried: tuple[Step, ...]
+    loaded_here: bool = False
 
     @property
     def number(self) -> int:
@@ -138,7 +140,9 @@ class Found:
     tried: tuple[Step, ...]
 
 
-def load_library(given: str | os.PathLike[str] | None = None, *, second_copy: bool = False) -> Library:
+def load_library(
+    given: str | os.PathLike[str] | None = None, *, second_copy: bool = False, idle: frozenset[int] = frozenset()
+) -> Library:
     """Find and load the library: the loaded copy, the given path, the variable, the SDK, the package, the loader.
 
     If the library is named, by path or by variable, no other library is used instead.
@@ -146,12 +150,13 @@ def load_library(given: str | os.PathLike[str] | None = None, *, second_copy: bo
     Args:
         given: the path of the library.
         second_copy: load the library that the search finds, although the process has loaded another copy.
+        idle: the numbers of copies that only htppower has loaded, and does not use any more.
 
     Raises:
         BackendUnavailable: it was not found, can't be loaded, is built for another machine, or is named and not the
             copy that is loaded; with the steps.
     """
-    copies = () if second_copy else loaded.copies(library_name())
+    copies = () if second_copy else loaded.usable(library_name(), idle)
     named = given is not None or bool(os.environ.get(VARIABLE))
     if copies and not named:
         searched = (*(str(path) for _, path in _candidates(None)), library_name())
@@ -165,7 +170,9 @@ def load_library(given: str | os.PathLike[str] | None = None, *, second_copy: bo
     chosen = Step(found.origin, str(found.path), LOADED)
     if copies:
         steps += loaded.compare(copies, chosen, instead=_LOADED_INSTEAD[found.origin])
-    return Library(_load(found.path, found.origin, steps), chosen.path, found.origin, (*steps, chosen))
+    before = loaded.number_if_loaded(chosen.path)
+    handle = _load(found.path, found.origin, steps)
+    return Library(handle, chosen.path, found.origin, (*steps, chosen), loaded_here=before is None)
 
 
 def find_library(given: str | os.PathLike[str] | None = None) -> Found:
@@ -271,13 +278,14 @@ def _ask_the_system(tried: list[Step]) -> Library:
     if search_path and relative and operating_system() != "windows":
         tried.append(Step(SYSTEM, name, "skipped: LD_LIBRARY_PATH has an empty or relative entry"))
         raise _not_found(name, _naming_hint(), tried)
+    before = loaded.number_if_loaded(name)
     try:
         handle = ctypes.CDLL(name)
     except OSError as error:
         tried.append(Step(SYSTEM, "", str(error)))
         absent = _is_absent(name, str(error))
         raise (_not_found(name, _naming_hint(), tried) if absent else _not_loadable(name, error, tried)) from None
-    library = Library(handle, name, SYSTEM, ())
+    library = Library(handle, name, SYSTEM, (), loaded_here=before is None)
     path = next((copy.path for copy in loaded.copies(name) if copy.number == library.number), name)
     return attrs.evolve(library, path=path, tried=(*tried, Step(SYSTEM, path, LOADED)))
 

@@ -18,7 +18,7 @@ from htppower.backends.qnn.log import LOGGER
 from htppower.errors import BackendUnavailable, Step, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
 ALREADY = "loaded already by this process"
 LOADED = "loaded"
@@ -61,6 +61,15 @@ def copies(name: str) -> tuple[LoadedCopy, ...]:
     return found if number is None else (LoadedCopy(paths[0] if paths else name, number, name),)
 
 
+def file_in_use(default: str, name: str) -> str:
+    """Return the file of the library that this process has loaded, such as a controller's; else the default.
+
+    For code that loads the library by path: a second copy would have a link to the DSP of its own.
+    """
+    files = [copy.path for copy in copies(name) if Path(copy.path).is_file()]
+    return default if not files or any(_same_file(default, each) for each in files) else files[0]
+
+
 def number_if_loaded(path: str) -> int | None:
     """Return the loader's number of a file that is loaded, under this path or another; None if it is not loaded."""
     if sys.platform == "win32":
@@ -75,30 +84,38 @@ def number_if_loaded(path: str) -> int | None:
     return number
 
 
+def usable(name: str, idle: Container[int]) -> tuple[LoadedCopy, ...]:
+    """Return the loaded copies that this process may use; warn of those that the loader does not give to Python.
+
+    Args:
+        name: the file name of the library.
+        idle: the numbers of copies that only htppower has loaded, and does not use any more. They are left out: a host
+            may go on to another file after the first could not be used.
+    """
+    found = copies(name)
+    hidden = [copy.path for copy in found if copy.number is None]
+    if hidden:
+        LOGGER.warning("this process has loaded %s, which the system's loader does not give", " and ".join(hidden))
+    return tuple(copy for copy in found if copy.number is not None and copy.number not in idle)
+
+
 def take_first_found(loaded: Sequence[LoadedCopy], searched: Iterable[str]) -> tuple[ctypes.CDLL, tuple[Step, ...]]:
     """Return a loaded copy, which stays loaded from now on, and the steps of its choice; the last names the copy.
 
     Args:
-        loaded: the copies that are loaded, at least one.
+        loaded: the copies that the loader gives to Python, at least one.
         searched: the paths of the search, in order: of several copies the first of these is chosen.
-
-    Raises:
-        BackendUnavailable: the loader does not give the copy to Python.
     """
-    given = {copy.number: copy for copy in loaded if copy.number is not None}
+    given = {copy.number: copy for copy in loaded}
     numbers = map(number_if_loaded, searched) if len(given) > 1 else given
-    chosen = next((given[number] for number in numbers if number in given), loaded[0])
+    found = next((given[number] for number in numbers if number in given), None)
+    chosen = found or loaded[0]
     others = [copy.path for copy in loaded if copy is not chosen]
-    tried = [Step(ALREADY, path, f"not chosen: the search finds {chosen.path} first") for path in others]
+    why = "the search finds {} first" if found else "the search finds none, and {} is listed first"
+    tried = [Step(ALREADY, path, f"not chosen: {why.format(chosen.path)}") for path in others]
     if others:
         LOGGER.warning("votes go to %s, but this process has also loaded %s", chosen.path, " and ".join(others))
-    try:
-        handle = ctypes.CDLL(chosen.loader_name, mode=_mode())
-    except OSError:
-        why = "the system's loader does not give it to Python"
-        tried.append(Step(ALREADY, chosen.path, why))
-        hint = "leave the file where it was loaded from, and start the process again; or pass second_copy=True"
-        raise BackendUnavailable(Unavailable.NOT_LOADABLE, f"{chosen.path}: {why}", hint=hint, tried=tried) from None
+    handle = ctypes.CDLL(chosen.loader_name, mode=_mode())
     return handle, (*tried, Step(ALREADY, chosen.path, LOADED))
 
 

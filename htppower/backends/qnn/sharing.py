@@ -23,9 +23,11 @@ class _Process:
     Attributes:
         lock: is held while a device is opened, renewed or left. It is reentrant, since the garbage collector may run
             ``leave_device`` at any time.
+        loaded_here: the numbers of the libraries that htppower has loaded. They stay loaded.
     """
 
     def __init__(self) -> None:
+        self.loaded_here: set[int] = set()
         self.start_anew()
 
     def start_anew(self) -> None:
@@ -46,6 +48,8 @@ def enter_device(library: Library, soc_model: int | None) -> OpenDevice:
     """
     key = (library.number, soc_model)
     with _PROCESS.lock:
+        if library.loaded_here:
+            _PROCESS.loaded_here.add(library.number)
         device = _PROCESS.devices.get(key)
         if device is None or not device.alive:
             device = OpenDevice(library, soc_model)
@@ -54,6 +58,13 @@ def enter_device(library: Library, soc_model: int | None) -> OpenDevice:
             device.renew()
         device.users += 1
         return device
+
+
+def idle_copies() -> frozenset[int]:
+    """Return the numbers of the libraries that htppower has loaded, and that have no open device."""
+    with _PROCESS.lock:
+        used = {number for (number, _), device in _PROCESS.devices.items() if device.alive}
+        return frozenset(_PROCESS.loaded_here - used)
 
 
 def renew_device(device: OpenDevice) -> None:

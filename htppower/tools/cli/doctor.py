@@ -52,7 +52,7 @@ def command(
         diagnosis = diagnose(library, soc, folders)
     document = as_document(diagnosis)
     if redact:
-        document = Redaction(diagnosis.machine.user).of(document)
+        document = Redaction(diagnosis.machine.user, diagnosis.machine.distribution).of(document)
     if form == "json":
         echo(json.dumps(document, indent=2))
     else:

@@ -81,6 +81,11 @@ def nothing(_evidence: Evidence) -> tuple[str, ...]:
     return ()
 
 
+def on_linux(lines: Callable[[Evidence], tuple[str, ...]]) -> Callable[[Evidence], tuple[str, ...]]:
+    """Return the lines on Linux, and none elsewhere: Windows has no such commands, and on a phone nobody is root."""
+    return lambda evidence: lines(evidence) if evidence.machine.system == "linux" else ()
+
+
 @attrs.frozen
 class Cause:
     """A cause.

@@ -10,6 +10,7 @@ from htppower.rules.soc_names import NO_HTP, by_kernel_number, old_by_kernel_num
 from htppower.tools.doctor.causes import Cause, Evidence, never
 from htppower.tools.doctor.machine import SOC_ID
 from htppower.tools.doctor.skel_paths import release_of
+from htppower.tools.environment.lines import powershell_line, sh_line
 from htppower.tools.review.explain.log_texts import LogText
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG
 
@@ -36,7 +37,9 @@ def _says_no_number(evidence: Evidence) -> str:
 
 def _lines_for_number(evidence: Evidence) -> tuple[str, ...]:
     machine = evidence.machine
-    if machine.container:
+    if machine.system == "android":
+        return (f"adb shell cat {SOC_ID}",)
+    if machine.engine:
         return (f"{machine.engine} run -v /sys/devices/soc0:/sys/devices/soc0:ro IMAGE",)
     if "does not exist" in machine.soc_trouble:
         return ("sudo modprobe socinfo",)
@@ -93,7 +96,9 @@ def _lines_for_sdk(evidence: Evidence) -> tuple[str, ...]:
     target = {"android": "aarch64-android", "windows": "aarch64-windows-msvc"}.get(
         evidence.machine.system, "aarch64-oe-linux-gcc11.2"
     )
-    return (f"export {VARIABLE}=/PATH/TO/QAIRT/lib/{target}/{name}",)
+    if evidence.machine.system == "windows":
+        return (powershell_line(VARIABLE, f"C:\\PATH\\TO\\QAIRT\\lib\\{target}\\{name}"),)
+    return (sh_line(VARIABLE, f"/PATH/TO/QAIRT/lib/{target}/{name}"),)
 
 
 def _reason(evidence: Evidence) -> Unavailable | None:
@@ -107,7 +112,7 @@ def _is_missing(evidence: Evidence) -> bool:
 def _lines_for_missing(evidence: Evidence) -> tuple[str, ...]:
     origin = evidence.problem.tried[-1].origin if isinstance(evidence.problem, BackendUnavailable) else ""
     if origin == VARIABLE:
-        return (f"unset {VARIABLE}",)
+        return (f"Remove-Item Env:{VARIABLE}" if evidence.machine.system == "windows" else f"unset {VARIABLE}",)
     if origin == GIVEN:
         return ("htppower doctor",)
     return (f"pip install {_WHEEL}",) if evidence.machine.system in _WITH_WHEEL else ()

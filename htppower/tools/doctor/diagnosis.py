@@ -25,7 +25,7 @@ from htppower.tools.doctor.log_lines import Log, kept_lines, read_log
 from htppower.tools.doctor.machine import Here, Machine, read_machine
 from htppower.tools.doctor.node_causes import NODE_CAUSES
 from htppower.tools.doctor.skel_causes import SKEL_CAUSES
-from htppower.tools.doctor.skel_paths import SkelPaths, judged_skel_paths
+from htppower.tools.doctor.skel_paths import PLACEHOLDER, SkelPaths, judged_skel_paths
 from htppower.tools.review.explain.log_texts import LogText
 from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do_at_start
 from htppower.votes.options import VOTE_OPTIONS, Option
@@ -130,6 +130,9 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str],
     if problem is not None:
         evidence = Evidence(machine, problem, log, here.environment, path, arch, soc_model, paths)
         causes = found_causes(CAUSES, evidence, attempts)
+    elif paths.lines:
+        # The library works, so a line is told only if it has no placeholder.
+        paths = attrs.evolve(paths, lines=tuple(line for line in paths.lines if PLACEHOLDER not in line))
     profiles: tuple[ProfileHere, ...] = ()
     if description is not None and problem is None:
         profiles = attempts.of("profiles", lambda: _profiles(description, answers.votes, folders), ())

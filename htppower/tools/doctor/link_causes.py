@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from htppower.backends.qnn.library import PACKAGE
 from htppower.tools.doctor.answers import LINK_FAILS
-from htppower.tools.doctor.causes import Cause, Evidence, never
+from htppower.tools.doctor.causes import Cause, Evidence, never, on_linux
 from htppower.tools.doctor.fastrpc import FASTRPC
 from htppower.tools.report.words import sentence
 from htppower.tools.review.explain.fastrpc_codes import Mend
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from htppower.tools.doctor.machine import Machine, Processor
 
 _HAS_ANOTHER_USER = 1009
+# The states of a processor that runs: "attached" is one that the boot loader has started.
+_UP = ("running", "attached", "unknown")
 # The packages of FastRPC. Ubuntu has the second kind in a PPA of the vendor up to this version.
 _DEBIAN = "libfastrpc1 libfastrpc-dev fastrpc-support"
 _UBUNTU_PPA = "qcom-fastrpc1 qcom-fastrpc-dev"
@@ -90,11 +92,13 @@ def _lines_for_stub(evidence: Evidence) -> tuple[str, ...]:
     folder = Path(evidence.library).parent
     if PACKAGE in folder.parts:
         return ("pip install --force-reinstall onnxruntime-qnn",)
+    if evidence.machine.system == "windows":
+        return ()
     return (f"cp /FOLDER/OF/THE/RELEASE/{_missing_file(evidence)} {shlex.quote(str(folder))}/",)
 
 
 def _stopped(machine: Machine) -> Processor | None:
-    return next((each for each in machine.processors if each.of_npu and each.state not in ("running", "unknown")), None)
+    return next((each for each in machine.processors if each.of_npu and each.state not in _UP), None)
 
 
 def _dsp_said(evidence: Evidence) -> bool:
@@ -118,7 +122,9 @@ def _lines_for_dsp(evidence: Evidence) -> tuple[str, ...]:
     stopped = _stopped(evidence.machine)
     if stopped is None:
         return ("grep . /sys/class/remoteproc/*/name /sys/class/remoteproc/*/state",)
-    return (f"echo start | sudo tee {stopped.path}/state",)
+    start = f"echo start | sudo tee {stopped.path}/state"
+    # The kernel starts a crashed processor only after it was stopped.
+    return (f"echo stop | sudo tee {stopped.path}/state", start) if stopped.state == "crashed" else (start,)
 
 
 def _lines_for_users(evidence: Evidence) -> tuple[str, ...]:
@@ -146,21 +152,21 @@ LINK_CAUSES = (
         ),
         never,
         lambda _: f"FastRPC is installed without its development link: {FASTRPC}.1 is there, {FASTRPC} is not.",
-        _lines_for_link,
+        on_linux(_lines_for_link),
     ),
     Cause(
         "fastrpc_missing",
         _fastrpc_said,
         lambda evidence: _not_opened(evidence) and not evidence.machine.fastrpc.libraries and evidence.machine.is_board,
         _says_no_fastrpc,
-        _lines_for_fastrpc,
+        on_linux(_lines_for_fastrpc),
     ),
     Cause(
         "fastrpc_symbol_missing",
         lambda evidence: _not_opened(evidence) and bool(_symbol(evidence)),
         never,
         _says_symbol,
-        lambda evidence: _install(evidence.machine, only_upgrade=True),
+        on_linux(lambda evidence: _install(evidence.machine, only_upgrade=True)),
     ),
     Cause(
         "stub_missing",
@@ -172,34 +178,34 @@ LINK_CAUSES = (
         ),
         _lines_for_stub,
     ),
-    Cause("dsp_down", _dsp_said, _dsp_seen, _says_dsp, _lines_for_dsp),
+    Cause("dsp_down", _dsp_said, _dsp_seen, _says_dsp, on_linux(_lines_for_dsp)),
     Cause(
         "no_session",
         lambda evidence: evidence.of_opening and evidence.mend is Mend.USERS,
         never,
         lambda evidence: f"{evidence.fastrpc}All sessions of the DSP are in use: end one of its users.",
-        _lines_for_users,
+        on_linux(_lines_for_users),
     ),
     Cause(
         "skel_in_use",
         lambda evidence: evidence.code == _HAS_ANOTHER_USER,
         never,
         lambda _: "The skel, the DSP's half of the library, has another user and can't be shared: end that user.",
-        _lines_for_users,
+        on_linux(_lines_for_users),
     ),
     Cause(
         "device_busy",
         lambda evidence: evidence.code == DEVICE_ACCESS_DENIED,
         never,
         lambda _: "The device is busy, or banned for this process: end its other users.",
-        _lines_for_users,
+        on_linux(_lines_for_users),
     ),
     Cause(
         "fastrpc_failed",
         lambda evidence: evidence.of_opening and evidence.mend in (Mend.LOG, Mend.RETRY, Mend.UPDATE),
         never,
         lambda evidence: f"{evidence.fastrpc}{sentence(evidence.mend.value if evidence.mend else '')}.",
-        lambda _: ("sudo dmesg | grep -i fastrpc",),
+        on_linux(lambda _: ("sudo dmesg | grep -i fastrpc",)),
     ),
     Cause(
         "unsigned_refused",
@@ -209,6 +215,6 @@ LINK_CAUSES = (
             "The DSP, or its driver, refuses this process an unsigned process domain: FastRPC has reported no failed "
             "open. The kernel's log may say why; new firmware or a newer kernel may allow it."
         ),
-        lambda _: ("sudo dmesg | grep -i fastrpc",),
+        on_linux(lambda _: ("sudo dmesg | grep -i fastrpc",)),
     ),
 )

@@ -41,6 +41,14 @@ def _may_open(path: Path) -> bool:
     return os.access(path, os.R_OK)
 
 
+def _user() -> str:
+    """Return the name of the user, or the number of a user without a name, as in a container with ``--user 1234``."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return str(os.getuid()) if hasattr(os, "getuid") else ""
+
+
 def _groups() -> frozenset[int]:
     return frozenset((*os.getgroups(), os.getegid())) if hasattr(os, "getgroups") else frozenset()
 
@@ -60,7 +68,7 @@ class Here:
     root: Path = Path("/")
     environment: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
     may_open: Callable[[Path], bool] = _may_open
-    user: str = attrs.field(factory=getpass.getuser)
+    user: str = attrs.field(factory=_user)
     groups: frozenset[int] = attrs.field(factory=_groups)
 
     def name_of(self, path: Path) -> str:
@@ -146,13 +154,15 @@ class Machine:
 
     @property
     def engine(self) -> str:
-        """The command that starts a container of this kind."""
-        return "podman" if self.container in ("podman", "libpod") else "docker"
+        """The command that starts a container of this kind; empty for a kind that neither docker nor podman starts."""
+        kinds = {"podman": "podman", "libpod": "podman", "docker": "docker", "containerd": "docker"}
+        return kinds.get(self.container, "")
 
     @property
     def is_board(self) -> bool:
         """Whether it has the NPU of a board or a phone."""
-        return self.soc_number is not None or bool(self.nodes or self.processors or self.fastrpc.libraries)
+        of_fastrpc = any("rpc" in node.path for node in self.nodes)
+        return self.soc_number is not None or of_fastrpc or bool(self.processors or self.fastrpc.libraries)
 
     @property
     def npu_nodes(self) -> tuple[Node, ...]:
@@ -220,7 +230,10 @@ def _container(here: Here) -> str:
 def _nodes(here: Here) -> Iterator[Node]:
     groups = _groups_of(here)
     for path in (path for pattern in _NODES for path in sorted(here.root.glob(pattern))):
-        status = path.stat()
+        try:
+            status = path.stat()
+        except OSError:  # a link to a node that is gone
+            continue
         name, members = groups.get(status.st_gid, (str(status.st_gid), ()))
         joined = here.user in members and status.st_gid not in here.groups
         mode = status.st_mode & 0o7777

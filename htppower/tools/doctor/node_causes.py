@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.doctor.causes import Cause, Evidence, never
+from htppower.tools.doctor.causes import Cause, Evidence, never, on_linux
 from htppower.tools.doctor.machine import HEAP
 from htppower.tools.review.explain.fastrpc_codes import Mend
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG
@@ -29,12 +29,15 @@ def _nodes_said(evidence: Evidence) -> bool:
 
 def _nodes_seen(evidence: Evidence) -> bool:
     machine = evidence.machine
-    lacks = not machine.npu_nodes and machine.is_board
+    # An app on Android may not list /dev.
+    lacks = not machine.npu_nodes and machine.is_board and machine.system == "linux"
     return evidence.code == DEVICE_INVALID_CONFIG and (lacks or bool(_closed_nodes(machine)))
 
 
 def _says_nodes(evidence: Evidence) -> str:
     machine = evidence.machine
+    if not machine.npu_nodes and machine.system != "linux":
+        return f"{evidence.fastrpc}This process may not use the NPU, or the driver of the device does not let it."
     if not machine.npu_nodes:
         where = (
             "the container gets none of the host's device nodes" if machine.container else "the kernel has no driver"
@@ -55,12 +58,17 @@ def _says_closed(machine: Machine, node: Node) -> str:
 
 def _lines_for_nodes(evidence: Evidence) -> tuple[str, ...]:
     machine = evidence.machine
-    if not machine.npu_nodes:
+    nodes = _closed_nodes(machine) or machine.npu_nodes
+    if machine.system != "linux":
+        return (f"adb shell ls -lZ {nodes[0].path}",) if machine.system == "android" and nodes else ()
+    if not nodes:
         return _lines_for_container(machine) if machine.container else ("sudo modprobe fastrpc",)
-    return _lines_for_node(machine, (_closed_nodes(machine) or machine.npu_nodes)[0])
+    return _lines_for_node(machine, nodes[0])
 
 
 def _lines_for_container(machine: Machine) -> tuple[str, ...]:
+    if not machine.engine:
+        return ()
     mounted = "-v /sys/devices/soc0:/sys/devices/soc0:ro"
     return (f"{machine.engine} run --device /dev/fastrpc-cdsp --device {HEAP} {mounted} IMAGE",)
 
@@ -71,12 +79,12 @@ def _lines_for_node(machine: Machine, node: Node) -> tuple[str, ...]:
     if node.joined:
         return (f"newgrp {node.group}",)
     if machine.container:
+        if not machine.engine:
+            return ()
         return (f"{machine.engine} run --device {node.path} --group-add {node.gid} IMAGE",)
-    if machine.system == "android":
-        return (f"adb shell ls -lZ {node.path}",)
     if node.group_reads and node.gid:
         return (f"sudo usermod -aG {node.group} {machine.user}",)
-    pattern = "fastrpc-*|adsprpc-smd*|system"
+    pattern = "fastrpc-*|adsprpc-smd*|accel*|system"
     return (
         f"sudo groupadd -f {_GROUP}",
         f"""echo 'KERNEL=="{pattern}", GROUP="{_GROUP}", MODE="0660"' | sudo tee {_RULES}""",
@@ -111,6 +119,6 @@ NODE_CAUSES = (
         lambda evidence: evidence.code == _NO_MEMORY or (evidence.of_opening and evidence.mend is Mend.MEMORY),
         never,
         _says_memory,
-        _lines_for_memory,
+        on_linux(_lines_for_memory),
     ),
 )

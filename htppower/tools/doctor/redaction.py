@@ -11,7 +11,9 @@ import attrs
 
 HOME, USER, HOST = "~", "USER", "HOST"
 # The homes of other users, on Linux, macOS and Windows.
-_HOMES = re.compile(r"(/home/|/Users/|\b[A-Za-z]:\\Users\\)[^/\\\s:;\"']+")
+_HOMES = re.compile(
+    r"(/home/|/Users/)[^/\s:;\"']+|(\b[A-Z]:\\Users\\)(?:[^\\:;\"'\n]+(?=\\)|[^\\\s:;\"']+)", re.IGNORECASE
+)
 # Names of no person, and words of reports.
 _SHARED = frozenset({"", "root", "localhost", "user", "admin", "android", "linux"})
 
@@ -29,11 +31,13 @@ class Redaction:
 
     Attributes:
         user: the name of the user.
+        shared: other words of the report that are no names, such as the name of the distribution.
         home: the user's home folder.
         host: the name of the host.
     """
 
     user: str
+    shared: str = ""
     home: str = attrs.field(factory=_home)
     host: str = attrs.field(factory=socket.gethostname)
 
@@ -43,24 +47,18 @@ class Redaction:
             return self._text(value)
         if isinstance(value, list):
             return [self.of(each) for each in value]
-        return {self._text(key): self.of(each) for key, each in value.items()} if isinstance(value, dict) else value
+        return {key: self.of(each) for key, each in value.items()} if isinstance(value, dict) else value
 
     def _text(self, text: str) -> str:
         if len(self.home) > 1 and self.home != "/root":
             text = _replaced(text, self.home, HOME)
-        text = _HOMES.sub(lambda found: f"{found[1]}{USER}", text)
+        text = _HOMES.sub(lambda found: f"{found[1] or found[2]}{USER}", text)
         for name, instead in ((self.user, USER), (self.host, HOST), (self.host.partition(".")[0], HOST)):
-            if name.lower() not in _SHARED:
+            if name.lower() not in {*_SHARED, *self.shared.lower().split()}:
                 text = _replaced(text, name, instead)
         return text
 
 
 def _replaced(text: str, name: str, instead: str) -> str:
     """Return a text in which a name is replaced, except inside of longer words."""
-    parts, start = [], 0
-    while (place := text.find(name, start)) >= 0:
-        end = place + len(name)
-        inside = any(each.isalnum() or each in "_-" for each in text[max(place - 1, 0) : place] + text[end : end + 1])
-        parts += [text[start:place], name if inside else instead]
-        start = end
-    return "".join((*parts, text[start:]))
+    return re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", instead, text, flags=re.IGNORECASE)

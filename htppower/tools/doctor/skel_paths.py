@@ -9,21 +9,20 @@ from __future__ import annotations
 import mmap
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.backends.qnn.skels import SEPARATOR, SKEL_VARIABLES, skel_name
 from htppower.tools.environment.lines import powershell_line, sh_line
-from htppower.tools.environment.skel_folders import has_skel
+from htppower.tools.environment.skel_folders import SYSTEM_FOLDERS, has_skel, skels_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # The SDK keeps the skels in these folders, relative to the library.
 _BESIDE = ("", "../hexagon-v{arch}/unsigned", "../../hexagon-v{arch}/unsigned")
-_PLACEHOLDER = "/FOLDER/OF/THE/SKEL"
+PLACEHOLDER = "/FOLDER/OF/THE/SKEL"
 _RELEASE = re.compile(rb"AISW_VERSION: (\d+\.\d+\.\d+)|\0v(\d+\.\d+\.\d+)\.\d{12}")
 
 
@@ -54,23 +53,35 @@ def judged_skel_paths(environment: Mapping[str, str], arch: int | None, library:
         if found:
             wrong.append(name)
         folders[name] = [os.path.abspath(part) for part in parts if os.path.isdir(part)]
+    if not values:
+        return SkelPaths()
+    read = _read_by_fastrpc(values)
     skel = skel_name(arch)
-    having = [(name, folder) for name, each in folders.items() for folder in each if has_skel(folder, skel)]
-    other = _other_release(having[0][1], skel, library) if having else ""
-    if values and not having:
-        faults.append(f"{skel} is in no folder of {' or '.join(values)}")
+    # Some versions also read CDSP_LIBRARY_PATH. FastRPC's own folders come after those of the variables.
+    searched = (*folders.get(read, ()), *folders.get(SKEL_VARIABLES[1], ()), *SYSTEM_FOLDERS)
+    having = [folder for folder in searched if has_skel(folder, skel)]
+    other = _other_release(having[0], skel, library) if having else ""
+    if not having:
+        unread = SKEL_VARIABLES[0] if any(has_skel(each, skel) for each in folders.get(SKEL_VARIABLES[0], ())) else ""
+        instead = f"; {unread} has it, but FastRPC does not read that while {read} is set" if unread else ""
+        faults.append(f"{skel} is in no folder of {read if unread else ' or '.join(values)}{instead}")
     elif other:
-        faults.append(f"{having[0][0]} leads to {skel} of {other}, but the library is of {release_of(library)}")
-    if values and (other or not having):
-        first = having[0][0] if having else next(iter(values))
-        wrong = [first, *(name for name in wrong if name != first)]
-        folders[first] = [_near(library, arch), *folders[first]]
+        faults.append(f"{read} leads to {skel} of {other}, but the library is of {release_of(library)}")
+    if other or not having:
+        wrong = [read, *(name for name in wrong if name != read)]
+        folders[read] = [_near(library, arch), *folders.get(read, ())]
     return SkelPaths(tuple(faults), tuple(_line(name, folders[name]) for name in wrong))
+
+
+def _read_by_fastrpc(environment: Mapping[str, str]) -> str:
+    """Return the variable that FastRPC reads: DSP_LIBRARY_PATH if it is set, else ADSP_LIBRARY_PATH."""
+    adsp, _, dsp = SKEL_VARIABLES
+    return dsp if environment.get(dsp) else adsp
 
 
 def line_with_skel_first(environment: Mapping[str, str], arch: int | None, library: str) -> str:
     """Return the line that puts the folder of the skel near the library, or a placeholder, first."""
-    name = next((name for name in reversed(SKEL_VARIABLES) if name in environment), SKEL_VARIABLES[0])
+    name = _read_by_fastrpc(environment)
     folders = [os.path.abspath(part) for part in _all_parts(environment.get(name, "")) if os.path.isdir(part)]
     return _line(name, [_near(library, arch), *folders])
 
@@ -87,7 +98,7 @@ def release_of(path: str) -> str:
 
 def _other_release(folder: str, skel: str, library: str) -> str:
     """Return the release of the skel in a folder if it is another one than the library's; else an empty text."""
-    found = next(iter(sorted(Path(folder).glob(skel))), None)
+    found = next(skels_in(folder, skel), None)
     releases = "" if found is None else release_of(str(found)), release_of(library)
     return releases[0] if all(releases) and releases[0] != releases[1] else ""
 
@@ -118,7 +129,7 @@ def _near(library: str, arch: int | None) -> str:
     """Return the folder of a skel near the library, or a placeholder for it."""
     home = os.path.dirname(os.path.realpath(library)) if os.path.isfile(library) else ""
     near = (os.path.normpath(os.path.join(home, each.format(arch=arch))) for each in (_BESIDE if home else ()))
-    return next((folder for folder in near if has_skel(folder, skel_name(arch))), _PLACEHOLDER)
+    return next((folder for folder in near if has_skel(folder, skel_name(arch))), PLACEHOLDER)
 
 
 def _line(name: str, folders: list[str]) -> str:

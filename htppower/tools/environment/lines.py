@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 
+_EMPTY = "''"
+
+
 class NotOnALine(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
     """A value that can't be written on a line: it has a character that is not printable, or is not UTF-8."""
 
@@ -54,9 +57,16 @@ def sh_line(name: str, value: str) -> str:
 
 
 def powershell_line(name: str, value: str) -> str:
-    """Return the line of PowerShell. Typographic quotes end a text there, too; each is doubled."""
-    quoted = re.sub("(['\u2018\u2019\u201a\u201b])", r"\1\1", value)
-    return f"$env:{name} = '{quoted}'"
+    """Return the line of PowerShell, in ASCII: it decodes the output of a command by another code page."""
+    parts = re.findall(r"[\x00-\x7f]+|[^\x00-\x7f]", value) or [""]
+    texts = ["'{}'".format(part.replace("'", "''")) if part.isascii() else _in_ascii(part) for part in parts]
+    # The first operand must be a text, so that + joins texts.
+    return f"$env:{name} = {' + '.join(texts if parts[0].isascii() else (_EMPTY, *texts))}"
+
+
+def _in_ascii(character: str) -> str:
+    units = character.encode("utf-16-be")
+    return " + ".join(f"[char]0x{units[place : place + 2].hex()}" for place in range(0, len(units), 2))
 
 
 def dockerfile_line(name: str, value: str) -> str:

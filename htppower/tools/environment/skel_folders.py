@@ -62,11 +62,17 @@ def skel_folders(library: str, arch: int | None, environment: Mapping[str, str])
 
 
 def has_skel(folder: str, skel: str) -> bool:
-    """Return whether a folder has a skel of this name or pattern."""
+    """Return whether a folder leads FastRPC to a skel of this name or pattern."""
     try:
-        return next(Path(folder).glob(skel), None) is not None
+        return next(skels_in(folder, skel), None) is not None
     except OSError:
         return False
+
+
+def skels_in(folder: str, skel: str) -> Iterator[Path]:
+    """Yield the skels to which a folder leads FastRPC: it looks into the folder's own ``cdsp`` first."""
+    for each in (Path(folder, "cdsp"), Path(folder)):
+        yield from sorted(each.glob(skel))
 
 
 def _places(library: str, arch: int | None, environment: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -140,3 +141,24 @@ def test_a_fact_that_can_not_be_read_is_a_line(machine: FakeMachine) -> None:
     assert attempts.failures[0].startswith("container: UnicodeDecodeError")
     assert attempts.failures[1] == "device nodes: RuntimeError: as no system does"
     assert (facts.soc_number, facts.nodes, facts.fastrpc.version) == (557, (), "")
+
+
+def test_a_user_without_a_name_is_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may run for a number that no list of users has."""
+    monkeypatch.setattr("getpass.getuser", functools.partial({"": ""}.__getitem__, "getpwuid(): uid not found"))
+    assert Here(tmp_path, {}).user == str(os.getuid())
+
+
+def test_a_node_that_is_gone_hides_no_other(machine: FakeMachine) -> None:
+    """A link that leads to nothing is left out."""
+    (machine.root / "dev" / "fastrpc-adsp").unlink()
+    (machine.root / "dev" / "fastrpc-adsp").symlink_to("gone")
+    assert [node.path for node in read(machine).npu_nodes] == ["/dev/fastrpc-cdsp"]
+
+
+def test_a_pc_is_no_board(tmp_path: Path) -> None:
+    """The heap of shared memory, and an accelerator, are also on machines without FastRPC."""
+    for name in ("dma_heap/system", "accel/accel0"):
+        (tmp_path / "dev" / name).parent.mkdir(parents=True)
+        (tmp_path / "dev" / name).touch()
+    assert not read_machine(Here(tmp_path, {}, user="sam", groups=frozenset()), Attempts()).is_board

@@ -62,15 +62,30 @@ def test_the_skel_of_another_hexagon_is_not_enough(skels: Path, tmp_path: Path) 
     """The proposed line begins with the folder of the right skel near the library, or with a placeholder."""
     paths = judged_skel_paths({"CDSP_LIBRARY_PATH": str(skels)}, 81)
     assert paths.faults == ("libQnnHtpV81Skel.so is in no folder of CDSP_LIBRARY_PATH",)
-    assert paths.lines == (f"export CDSP_LIBRARY_PATH={shlex.quote(f'/FOLDER/OF/THE/SKEL;{skels}')}",)
+    assert paths.lines == ("export ADSP_LIBRARY_PATH=/FOLDER/OF/THE/SKEL",)
     library = tmp_path / "lib" / "aarch64-android" / "libQnnHtp.so"
     right = tmp_path / "lib" / "hexagon-v81" / "unsigned"
     for folder in (library.parent, right):
         folder.mkdir(parents=True)
     library.touch()
     (right / "libQnnHtpV81Skel.so").touch()
-    (line,) = judged_skel_paths({"CDSP_LIBRARY_PATH": str(skels)}, 81, str(library)).lines
-    assert line == f"export CDSP_LIBRARY_PATH={shlex.quote(f'{right};{skels}')}"
+    (line,) = judged_skel_paths({"ADSP_LIBRARY_PATH": str(skels)}, 81, str(library)).lines
+    assert line == f"export ADSP_LIBRARY_PATH={shlex.quote(f'{right};{skels}')}"
+
+
+def test_what_fastrpc_does_not_read_is_no_help(skels: Path, tmp_path: Path) -> None:
+    """While DSP_LIBRARY_PATH is set, FastRPC does not read ADSP_LIBRARY_PATH, so the line sets the former."""
+    other = tmp_path / "other"
+    other.mkdir()
+    paths = judged_skel_paths({"ADSP_LIBRARY_PATH": str(skels), "DSP_LIBRARY_PATH": str(other)}, 75)
+    assert "ADSP_LIBRARY_PATH has it, but FastRPC does not read that while DSP_LIBRARY_PATH is set" in paths.faults[0]
+    assert paths.lines == (f"export DSP_LIBRARY_PATH={shlex.quote(f'/FOLDER/OF/THE/SKEL;{other}')}",)
+
+
+def test_a_folder_named_cdsp_is_searched_first(skels: Path) -> None:
+    """FastRPC looks for the skel in the folder's own ``cdsp``."""
+    skels.rename(skels.parent / "cdsp")
+    assert judged_skel_paths({"ADSP_LIBRARY_PATH": str(skels.parent)}, 75).faults == ()
 
 
 def test_an_empty_variable_is_unset(skels: Path) -> None:

@@ -68,12 +68,17 @@ def quoted(line: str, left: str, right: str) -> str:
 @given(VALUES)
 @example(ODD)
 def test_powershell_reads_the_values(values: list[str]) -> None:
-    """In single quotes only two quotes in a row are special: they are one. The quotes of typography count."""
+    """In single quotes only two quotes in a row are special: they are one. Other characters are numbers of UTF-16."""
+    text = r"'((?:[^']|'')*)'"
     for name, value in named(values).items():
         (line,) = lines_of({name: value}, FORMS["powershell"])
-        inner = quoted(line, f"$env:{name} = '", "'")
-        assert re.fullmatch(f"(?:[^{SPECIAL[-4:]}']|([{SPECIAL[-4:]}'])[{SPECIAL[-4:]}'])*", inner)
-        assert re.sub(f"[{SPECIAL[-4:]}']([{SPECIAL[-4:]}'])", r"\1", inner) == value
+        assert line.isascii()
+        inner = quoted(line, f"$env:{name} = ", "")
+        assert re.fullmatch(rf"{text}(?: \+ (?:{text}|\[char\]0x[0-9a-f]{{4}}))*", inner)
+        units = b""
+        for found in re.finditer(rf"(?:^| \+ )(?:{text}|\[char\]0x([0-9a-f]{{4}}))", inner):
+            units += bytes.fromhex(found[2]) if found[2] else found[1].replace("''", "'").encode("utf-16-be")
+        assert units.decode("utf-16-be") == value
 
 
 @given(VALUES)
