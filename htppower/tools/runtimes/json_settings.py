@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from htppower.hosts.qnn_provider import SPINNING
 from htppower.tools.extensions.json_parser import Kind, Member
 from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, is_of
 from htppower.tools.runtimes.voting_settings import Where
@@ -36,7 +37,12 @@ DIALOGS = (
 )
 # Keys that people write who confuse Genie with one of the vendor's tools.
 _OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
-PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.SESSION}
+PREFIXES = {
+    "qnn.": Where.RUN,
+    "ep.dynamic.": Where.DYNAMIC,
+    "ep.qnnexecutionprovider.": Where.SESSION,
+    "session.": Where.SESSION,
+}
 # An object of options under one of these keys is of this kind.
 _NAMED = {
     "run_options": Where.RUN,
@@ -79,7 +85,7 @@ def _is_genai(root: Node) -> bool:
 def _of_genai_config(text: JsonText, root: Node) -> Said:
     """Return the settings in the options of every model. The runtime refuses a file with a value that is not a text."""
     statements: list[Statement] = []
-    no_texts, without_mode = [], []
+    no_texts, without_mode, spinning = [], [], []
     for where, member, group in _genai_options(root):
         found = list(_of_object(text, member.node, where, group, _model_of(group)))
         statements += found
@@ -87,18 +93,26 @@ def _of_genai_config(text: JsonText, root: Node) -> Said:
         no_texts += [
             (each.key, json.dumps(each.node.plain()), text.place(each.node.start))
             for each in member.node.members
-            if each.node.kind is not Kind.TEXT and (where is Where.RUN or each.key not in known)
+            if each.node.kind is not Kind.TEXT
+            # A session also has options that are numbers. The check of a voting setting of the provider says it itself.
+            and where is not (Where.GENAI if each.key in known else Where.SESSION)
         ]
+        if where is Where.SESSION and _spins_by_default(member.node):
+            spinning.append(text.place(member.start))
         if where is Where.GENAI and not any(each.option is not None and each.option.is_mode for each in found):
             without_mode.append(text.place(member.start))
     has_mode = any(each.option is not None and each.option.is_mode for each in statements)
     return Said(
-        tuple(statements), no_texts=tuple(no_texts), without_mode=() if has_mode else tuple(without_mode), form=GENAI
+        tuple(statements),
+        no_texts=tuple(no_texts),
+        without_mode=() if has_mode else tuple(without_mode),
+        spinning=tuple(spinning),
+        form=GENAI,
     )
 
 
 def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where, Member, tuple[str, ...]]]:
-    """Yield the provider options of every model, and the run options, with the path of keys to each."""
+    """Yield the session, provider and run options of every model, with the path of keys to each."""
     for member in node.members:
         below = (*at, member.key)
         if member.key == "provider_options":
@@ -109,9 +123,19 @@ def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where
         elif member.key == "run_options":
             yield Where.RUN, member, below
         else:
+            if member.key == "session_options":
+                yield Where.SESSION, member, below
             yield from _genai_options(member.node, below)
     for number, item in enumerate(node.items):
         yield from _genai_options(item, (*at, str(number)))
+
+
+def _spins_by_default(session: Node) -> bool:
+    """Return whether a session on the NPU has several threads, and no entry that lets them sleep or spin."""
+    threads, providers = session.get("intra_op_num_threads"), session.get("provider_options")
+    if providers is None or session.get(SPINNING[0]) is not None or (threads is not None and threads.value == 1):
+        return False
+    return any(provider.key.lower() in _QNN for item in providers.items for provider in item.members)
 
 
 def _model_of(at: tuple[str, ...]) -> str:
@@ -135,7 +159,7 @@ def _engine(root: Node, name: str) -> Node | None:
 
 
 def _of_dialog(text: JsonText, root: Node) -> Said:
-    extensions, refused, silent = [], [], []
+    extensions, refused, silent, polls = [], [], [], []
     for name in DIALOGS:
         for backend in _backends(_engine(root, name)):
             kind = _value(backend, "type")
@@ -144,12 +168,21 @@ def _of_dialog(text: JsonText, root: Node) -> Said:
             refused += [(member.key, text.place(member.start)) for member in _of_power(backend)]
             block = _value(backend, "QnnHtp")
             refused += [] if block is None else [(each.key, text.place(each.start)) for each in _of_power(block)]
+            poll = _value(block, "poll")
+            polls += [] if poll is None or poll.value is not True else [text.place(poll.start)]
             named = _value(backend, "extensions")
             if named is None or named.kind is not Kind.TEXT or not named.value:
                 silent.append(text.place(backend.start))
             else:
                 extensions.append((str(named.value), text.place(named.start)))
-    return Said((), extensions=tuple(extensions), refused=tuple(refused), silent=tuple(silent), form=DIALOG)
+    return Said(
+        (),
+        extensions=tuple(extensions),
+        refused=tuple(refused),
+        silent=tuple(silent),
+        polls=tuple(polls),
+        form=DIALOG,
+    )
 
 
 def _backends(dialog: Node | None) -> Iterator[Node]:
