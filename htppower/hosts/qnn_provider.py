@@ -58,7 +58,7 @@ _OF_RUNS = tuple(name for name in _SILENT if name.startswith("qnn."))
 
 # Whether threads of the CPU use it while they wait. On an NPU session they took 34 % of the CPU, and 3 % without it, at
 # the same speed (https://github.com/microsoft/foundry-local/issues/1081).
-_SPINNING = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
+SPINNING = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
 
 # The old public name of ``Lost``.
 Unexpressed = Lost
@@ -189,8 +189,8 @@ def new_session(
     import onnxruntime  # noqa: PLC0415 - an optional dependency
 
     settings = onnxruntime.SessionOptions() if session_options is None else session_options
-    given = dict(_entries(settings.get_session_config_entry, _SPINNING))
-    for name in _SPINNING:
+    given = dict(_entries(settings.get_session_config_entry, SPINNING))
+    for name in SPINNING:
         if not allow_spinning and name not in given:
             settings.add_session_config_entry(name, "0")
     providers = None

@@ -15,6 +15,7 @@ from htppower.tools.review.settings_check import check
 from htppower.tools.runtimes.litert import NUMBERS
 
 GENAI = "genai_config.json"
+SPINNING = "session.intra_op.allow_spinning"
 
 
 def found(path: Path) -> list[str]:
@@ -51,6 +52,8 @@ def test_genai_takes_what_is_made(name: str, tmp_path: Path) -> None:
         (json.dumps(genai({"soc_model": "60", "enable_htp_fp16_precision": None})), "SET-6"),
         (json.dumps(genai({"backend_path": ["QnnHtp.dll"]})), "SET-6"),
         (json.dumps(genai({})).replace('"session_options"', '"run_options": {"x": 1}, "session_options"'), "SET-6"),
+        (json.dumps(genai({})).replace('"provider_options"', f'"{SPINNING}": 0, "provider_options"'), "SET-6"),
+        (json.dumps(genai({})).replace('"provider_options"', f'"{SPINNING}": "0", "provider_options"'), ""),
         (json.dumps(genai({"soc_model": "60"})), ""),
         (json.dumps(genai({})).replace("}}", "},}", 1), "SET-13"),
         (json.dumps(genai({}))[:-1] + "// no comments\n}", "SET-13"),

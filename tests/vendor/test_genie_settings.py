@@ -29,7 +29,7 @@ BLOCK = {
     "use-mmap": False,
     "spill-fill-bufsize": 0,
     "mmap-budget": 0,
-    "poll": True,
+    "poll": False,
     "cpu-mask": "0xe0",
     "kv-dim": 64,
     "pos-id-dim": 32,
@@ -52,6 +52,7 @@ def dialog(block: dict[str, Any] | None = None, backend: dict[str, Any] | None =
 DIALOGS = {
     "extensions": (dialog(backend={"extensions": "inner.json"}), set[str]()),
     "no extensions": (dialog(), {"SET-10"}),
+    "poll": (dialog({"poll": True}, {"extensions": "inner.json"}), {"SET-14"}),
     "perf-profile": (dialog({"perf-profile": "burst"}, {"extensions": "inner.json"}), {"SET-8"}),
     "perf_profile": (dialog({"perf_profile": "burst"}, {"extensions": "inner.json"}), {"SET-8"}),
     "rpc": (dialog({"rpc-polling-time": 1}, {"extensions": "inner.json"}), {"SET-8"}),

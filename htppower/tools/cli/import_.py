@@ -22,7 +22,7 @@ from htppower.tools.extensions.key_checks import refuse_others, unknown_keys
 from htppower.tools.extensions.to_profiles import to_profiles
 from htppower.tools.report.layout import terminal_width, wrapped
 from htppower.tools.review.settings_check import findings_of, outer_of_dialog, why_unread
-from htppower.tools.runtimes.json_settings import other_kind
+from htppower.tools.runtimes.other_kinds import other_kind
 from htppower.tools.runtimes.reading import named_extensions, said, sniff
 
 if TYPE_CHECKING:

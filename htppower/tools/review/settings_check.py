@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, Severity, shortened
+from htppower.hosts.qnn_provider import SPINNING
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.regular_file import NotRegular, read_regular_file
@@ -25,7 +26,7 @@ from htppower.tools.review.lint.suppressions import LINE_BREAK, Found, Lines, ap
 from htppower.tools.runtimes.litert import NUMBERS
 from htppower.tools.runtimes.reading import no_text, said
 from htppower.tools.runtimes.statements import is_unquoted
-from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, Option, Takes, Where, time_us
+from htppower.tools.runtimes.voting_settings import LARGEST_TIME_US, SPINS, Option, Takes, Where, time_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,11 +86,13 @@ def check(paths: Iterable[str]) -> Checked:
 
 
 def _notes(found: Said, path: str) -> Iterator[str]:
-    """Yield a note if no setting was read, with the reason if known, and one for each provider without a mode."""
+    """Yield a note if no setting was read, with the reason if known, and one for each setting that is left open."""
     if not found.form and not found.problems:
         yield f"{path}: no setting in it that htppower can read{why_unread(found)}"
     for place in found.without_mode:
         yield f"{place}: the QNN provider has no htp_performance_mode here: without one it votes nothing"
+    for place in found.spinning:
+        yield f"{place}: without {SPINNING[0]}=0 here, ONNX Runtime's threads may spin: htppower explain SET-14"
 
 
 def why_unread(found: Said) -> str:
@@ -116,6 +119,9 @@ def findings_of(found: Said, path: str) -> Iterator[Finding]:
         yield Finding("SET-8", (), message, "write perf_profile into the extension file", place=place)
     for place in found.silent:
         yield Finding("SET-10", (), "the dialog names no extension file, so no votes are sent", _NAME_ONE, place=place)
+    for place in found.polls:
+        message = "poll is true: a thread of Genie uses the CPU, even between queries"
+        yield Finding("SET-14", (), message, 'write "poll": false', place=place)
     for named, place in found.extensions:
         yield from _of_extensions(named, place, path)
 
@@ -140,6 +146,9 @@ def _of_statement(statement: Statement) -> Iterator[Finding]:
     if statement.where is Where.DYNAMIC and statement.mode == "default":
         message = f"{statement.key} is default: after another mode the process ends"
         yield Finding("SET-12", (), message, "name a mode that votes", place=statement.place)
+    if statement.mode == SPINS:
+        message = f"{statement.key} is {statement.value}: ONNX Runtime's threads use the CPU while they wait"
+        yield Finding("SET-14", (), message, "write 0, and compare the times of your model", place=statement.place)
 
 
 def _of_time(statement: Statement, option: Option) -> Iterator[Finding]:

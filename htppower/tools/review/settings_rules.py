@@ -194,4 +194,20 @@ SETTINGS_RULES = (
         wrong={_GENAI: '{"model": {"decoder": {}},}\n'},
         right={_GENAI: '{"model": {"decoder": {}}}\n'},
     ),
+    _rule(
+        "SET-14",
+        "Threads of the CPU sleep while they wait for the NPU: those of ONNX Runtime don't spin, Genie doesn't poll.",
+        "one user's measurement of each: microsoft/foundry-local issue 1081, qualcomm/ai-hub-apps issue 30",
+        Breach.WARNING,
+        why=(
+            "Threads that spin cost power, whatever the NPU votes. On Snapdragon X, those of ONNX Runtime took 34 % of "
+            "the CPU, and 3 % without, at the same speed (https://github.com/microsoft/foundry-local/issues/1081). An "
+            "idle Genie took 20 %, and its maintainers name poll (https://github.com/qualcomm/ai-hub-apps/issues/30). "
+            "Without the entry, ONNX Runtime's threads spin in most builds. If they sleep, nodes on the CPU may be "
+            "slower."
+        ),
+        mend='Write session.intra_op.allow_spinning=0 among the session options; in a dialog of Genie "poll": false.',
+        wrong={_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {"poll": true}'), "inner.json": _INNER},
+        right={_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {"poll": false}'), "inner.json": _INNER},
+    ),
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from htppower.tools.runtimes.brackets import Node
     from htppower.tools.runtimes.tokens import Language
 
-_KEYS = ("qnn.", "ep.dynamic.", "ep.qnnexecutionprovider.", "htp_", "rpc_")
+_KEYS = (*PREFIXES, "htp_", "rpc_")
 _ARGUMENTS = ("htp_performance_mode", "rpc_control_latency")
 _BESIDE = ("backend_type", *OF_THE_DELEGATE)
 _EXECUTORCH = (RUN_TIME_OPTION, "QNN_RUNTIME_HTP_PERFORMANCE_MODE")

@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import attrs
-
-from htppower.profiles.did_you_mean import nearest
+from htppower.hosts.qnn_provider import SPINNING
 from htppower.tools.extensions.json_parser import Kind, Member
-from htppower.tools.extensions.key_checks import OURS
-from htppower.tools.extensions.key_words import read_as
-from htppower.tools.extensions.keys import Section, known
 from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, is_of
 from htppower.tools.runtimes.voting_settings import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.tools.extensions.extension_file import ExtensionFile
     from htppower.tools.extensions.json_parser import Node
     from htppower.tools.extensions.json_text import JsonText, PlacedText
 
@@ -43,7 +37,12 @@ DIALOGS = (
 )
 # Keys that people write who confuse Genie with one of the vendor's tools.
 _OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
-PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.SESSION}
+PREFIXES = {
+    "qnn.": Where.RUN,
+    "ep.dynamic.": Where.DYNAMIC,
+    "ep.qnnexecutionprovider.": Where.SESSION,
+    "session.": Where.SESSION,
+}
 # An object of options under one of these keys is of this kind.
 _NAMED = {
     "run_options": Where.RUN,
@@ -55,32 +54,9 @@ _NAMED = {
 }
 # ONNX Runtime and the delegate share some keys; these sibling keys exist only for the delegate.
 OF_THE_DELEGATE = ("htp_perf_ctrl_strategy", "dsp_performance_mode", "htp_precision", "htp_optimization_strategy")
-
-
 _QNN = ("qnn", "qnnexecutionprovider")
 # Keys of genai_config.json on the path to options that are not the names of models.
 _OF_NO_MODEL = ("model", "session_options", "pipeline", "provider_options", "run_options", *_QNN)
-_CHECK = "check it with htppower settings --check"
-_ADVISE = "read it with htppower advise"
-_NAME_IT = "name the extension file"
-_TOP = known(Section.TOP)
-# A file is of a kind if its top level has all keys of one of the texts. Source: the formats of these tools.
-_BY_KEYS = (
-    ("a recipe of Olive", _CHECK, "passes", "input_model"),
-    ("a file of the LPAI backend", "it votes nothing on the HTP", "lpai_backend", "lpai_graph"),
-    ("a profile of AI Hub", _ADVISE, "execution_summary", "execution_detail"),
-    ("a profile of Genie", _ADVISE, "header components", "header metadata"),
-    ("a trace", "read it with htppower trace", "traceEvents"),
-    ("encodings of AIMET", _NAME_IT, "activation_encodings"),
-    ("a configuration of AIMET", _NAME_IT, "defaults params"),
-    ("a test of qnn-throughput-net-run", "name the extension file that it names", "testCase"),
-    ("a configuration of qnn-profile-viewer", _NAME_IT, "htp_json", "qhas_json"),
-    ("a network of QNN's converter", _NAME_IT, "model.cpp"),
-    ("a package.json", _NAME_IT, "name version", "dependencies"),
-    ("a tokenizer", _NAME_IT, "added_tokens"),
-    ("a model's config.json", _NAME_IT, "model_type"),
-    ("JSON of another schema", _NAME_IT, "$schema"),
-)
 
 
 def said_by_json(text: JsonText) -> Said | None:
@@ -109,7 +85,7 @@ def _is_genai(root: Node) -> bool:
 def _of_genai_config(text: JsonText, root: Node) -> Said:
     """Return the settings in the options of every model. The runtime refuses a file with a value that is not a text."""
     statements: list[Statement] = []
-    no_texts, without_mode = [], []
+    no_texts, without_mode, spinning = [], [], []
     for where, member, group in _genai_options(root):
         found = list(_of_object(text, member.node, where, group, _model_of(group)))
         statements += found
@@ -117,18 +93,26 @@ def _of_genai_config(text: JsonText, root: Node) -> Said:
         no_texts += [
             (each.key, json.dumps(each.node.plain()), text.place(each.node.start))
             for each in member.node.members
-            if each.node.kind is not Kind.TEXT and (where is Where.RUN or each.key not in known)
+            if each.node.kind is not Kind.TEXT
+            # A session also has options that are numbers. The check of a voting setting of the provider says it itself.
+            and where is not (Where.GENAI if each.key in known else Where.SESSION)
         ]
+        if where is Where.SESSION and _spins_by_default(member.node):
+            spinning.append(text.place(member.start))
         if where is Where.GENAI and not any(each.option is not None and each.option.is_mode for each in found):
             without_mode.append(text.place(member.start))
     has_mode = any(each.option is not None and each.option.is_mode for each in statements)
     return Said(
-        tuple(statements), no_texts=tuple(no_texts), without_mode=() if has_mode else tuple(without_mode), form=GENAI
+        tuple(statements),
+        no_texts=tuple(no_texts),
+        without_mode=() if has_mode else tuple(without_mode),
+        spinning=tuple(spinning),
+        form=GENAI,
     )
 
 
 def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where, Member, tuple[str, ...]]]:
-    """Yield the provider options of every model, and the run options, with the path of keys to each."""
+    """Yield the session, provider and run options of every model, with the path of keys to each."""
     for member in node.members:
         below = (*at, member.key)
         if member.key == "provider_options":
@@ -139,9 +123,19 @@ def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where
         elif member.key == "run_options":
             yield Where.RUN, member, below
         else:
+            if member.key == "session_options":
+                yield Where.SESSION, member, below
             yield from _genai_options(member.node, below)
     for number, item in enumerate(node.items):
         yield from _genai_options(item, (*at, str(number)))
+
+
+def _spins_by_default(session: Node) -> bool:
+    """Return whether a session on the NPU has several threads, and no entry that lets them sleep or spin."""
+    threads, providers = session.get("intra_op_num_threads"), session.get("provider_options")
+    if providers is None or session.get(SPINNING[0]) is not None or (threads is not None and threads.value == 1):
+        return False
+    return any(provider.key.lower() in _QNN for item in providers.items for provider in item.members)
 
 
 def _model_of(at: tuple[str, ...]) -> str:
@@ -165,7 +159,7 @@ def _engine(root: Node, name: str) -> Node | None:
 
 
 def _of_dialog(text: JsonText, root: Node) -> Said:
-    extensions, refused, silent = [], [], []
+    extensions, refused, silent, polls = [], [], [], []
     for name in DIALOGS:
         for backend in _backends(_engine(root, name)):
             kind = _value(backend, "type")
@@ -174,12 +168,21 @@ def _of_dialog(text: JsonText, root: Node) -> Said:
             refused += [(member.key, text.place(member.start)) for member in _of_power(backend)]
             block = _value(backend, "QnnHtp")
             refused += [] if block is None else [(each.key, text.place(each.start)) for each in _of_power(block)]
+            poll = _value(block, "poll")
+            polls += [] if poll is None or poll.value is not True else [text.place(poll.start)]
             named = _value(backend, "extensions")
             if named is None or named.kind is not Kind.TEXT or not named.value:
                 silent.append(text.place(backend.start))
             else:
                 extensions.append((str(named.value), text.place(named.start)))
-    return Said((), extensions=tuple(extensions), refused=tuple(refused), silent=tuple(silent), form=DIALOG)
+    return Said(
+        (),
+        extensions=tuple(extensions),
+        refused=tuple(refused),
+        silent=tuple(silent),
+        polls=tuple(polls),
+        form=DIALOG,
+    )
 
 
 def _backends(dialog: Node | None) -> Iterator[Node]:
@@ -250,44 +253,3 @@ def _statement(text: PlacedText, where: Where, member: Member, group: tuple[str,
         group=group,
         name=name,
     )
-
-
-@attrs.frozen
-class OtherKind:
-    """A kind of file.
-
-    Attributes:
-        name: a description with its article; empty if unknown.
-        hint: what to do with the file, or which keys an extension file has.
-    """
-
-    name: str
-    hint: str
-
-
-_BY_FORM = {form: OtherKind(form, _CHECK) for form in (GENAI, DIALOG, POLICY)}
-_OPTIONS = _BY_FORM[OPTIONS_OBJECT] = OtherKind("an object of a runtime's options", _CHECK)
-
-
-def other_kind(file: ExtensionFile) -> OtherKind | None:
-    """Return the kind of a file without top-level keys of an extension file; None for a file with such a key.
-
-    Also None for a file without any key, which is an empty extension file.
-    """
-    keys = {member.key: member for member in file.text.accepted().members}
-    if not keys or not keys.keys().isdisjoint((*_TOP, *known(Section.OUTER_TOP), OURS)):
-        return None
-    if not keys.keys().isdisjoint(DIALOGS):
-        return _BY_FORM[DIALOG]
-    said = said_by_json(file.text)
-    by_keys = (
-        OtherKind(name, hint) for name, hint, *sets in _BY_KEYS for each in sets if keys.keys() >= set(each.split())
-    )
-    found = next(by_keys, None) or (None if said is None else _BY_FORM.get(said.form))
-    # Both kinds have the key of a control latency. A profile next to it exists only in extension files.
-    is_nested = any("perf_profile" in read_as((), member) for member in keys.values())
-    if found is not None and not (is_nested and found == _OPTIONS):
-        return found
-    if any(nearest(name, _TOP) or read_as((), member) for name, member in keys.items()):
-        return None
-    return OtherKind("", f"an extension file has {' or '.join(_TOP)}")

@@ -142,6 +142,8 @@ class Said:
         extensions: the extension files that Genie's dialogs name, with their places.
         refused: keys because of which Genie refuses a whole dialog, with their places.
         silent: the places of Genie's dialogs that name no extension file.
+        polls: the places where Genie's dialogs let a thread of the CPU poll.
+        spinning: the places of ONNX Runtime's session options for the NPU that leave open whether threads spin.
         unread: unknown keys of SNPE's perf config, each with its place and the most similar known key.
         unknown: unknown values there, each with its key first, then its place and the most similar known value.
         open_values: keys whose values are not literals, and so are unknown, with their places.
@@ -155,6 +157,8 @@ class Said:
     extensions: tuple[tuple[str, Place], ...] = ()
     refused: tuple[tuple[str, Place], ...] = ()
     silent: tuple[Place, ...] = ()
+    polls: tuple[Place, ...] = ()
+    spinning: tuple[Place, ...] = ()
     unread: tuple[tuple[str, Place, str], ...] = ()
     unknown: tuple[tuple[str, str, Place, str], ...] = ()
     open_values: tuple[tuple[str, Place], ...] = ()

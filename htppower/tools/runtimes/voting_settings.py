@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.hosts.qnn_provider import SPINNING
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.tools.runtimes import litert
 from htppower.tools.runtimes.litert import RUN_TIME_OPTION, camel_case, java_enumerator
@@ -116,6 +117,9 @@ OF_SESSIONS = "ep.qnnexecutionprovider."
 AIHUB_QNN_KEY, AIHUB_KEY = "context_htp_performance_mode", "qnn_htp_performance_mode"
 _OF_ORT = (*MODES, "default")
 _CONTROL_NUMBERS = {"0": "manual", "1": "auto"}
+# What the threads of ONNX Runtime do while they wait. Any other value than 1 makes them sleep.
+SPINS = "spins"
+_WAITING = {"0": "sleeps", "1": SPINS}
 # What happens with any other value.
 _NOT_CREATED = "the session is not created"
 _FLAGS_REFUSED = "the program refuses its flags"
@@ -173,6 +177,7 @@ _ALL = (
     _time(Where.PROVIDER, "rpc_control_latency", _NOT_CREATED),
     _ort(Where.SESSION, f"{OF_SESSIONS}htp_performance_mode"),
     _time(Where.SESSION, f"{OF_SESSIONS}rpc_control_latency", _NOT_CREATED),
+    *(_number(Where.SESSION, key, _WAITING, "", "the threads sleep while they wait") for key in SPINNING),
     _ort(Where.RUN, "qnn.htp_perf_mode"),
     _ort(Where.RUN, "qnn.htp_perf_mode_post_run"),
     _time(Where.RUN, "qnn.rpc_control_latency", _PROCESS_ENDS),

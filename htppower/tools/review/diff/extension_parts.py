@@ -29,7 +29,7 @@ from htppower.tools.extensions.performance import core_performance, graph_perfor
 from htppower.tools.extensions.refusals import refusals
 from htppower.tools.review.diff.change import ExtensionSource
 from htppower.tools.review.diff.extension_keys import as_written, origins
-from htppower.tools.runtimes.json_settings import other_kind
+from htppower.tools.runtimes.other_kinds import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -23,7 +23,7 @@ from htppower.tools.review.extension_lint.harmful import harmful, mismatched, od
 from htppower.tools.review.extension_lint.ignored import ignored, of_several_socs
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.suppressions import LINE_BREAK, Found, Lines, Linted, from_words
-from htppower.tools.runtimes.json_settings import other_kind
+from htppower.tools.runtimes.other_kinds import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 
 _GENAI, _END = '{"model": {"decoder": {"session_options": {"provider_options": [{"qnn": ', "}]}}}}"
+_SESSION = '{{"model": {{"decoder": {{"session_options": {{{}}}}}}}}}'
+
+
+def _dialog(block: str) -> str:
+    """Return a dialog of Genie with this block for the HTP, and with an extension file on the device."""
+    backend = f'{{"extensions": "/data/htp.json", "QnnHtp": {{{block}}}}}'
+    return f'{{"dialog": {{"engine": {{"backend": {backend}}}}}}}'
 
 
 def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
@@ -95,6 +102,19 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
         ('{"rpc_control_latency": "-1"}', "SET-7", "1:25", "write a whole number of us, such as 100"),
         ('{"rpc_control_latency": "1.5"}', "SET-7", "1:25", "write a whole number of us, such as 100"),
         ('{"ep.dynamic.qnn_htp_performance_mode": "default"}', "SET-12", "1:41", "name a mode that votes"),
+        ('o.add_session_config_entry("session.intra_op.allow_spinning", "1")  # QNN', "SET-14", "1:64", ""),
+        ('{"session_options": {"session.inter_op.allow_spinning": "1"}}', "SET-14", "1:57", ""),
+        (_SESSION.format('"session.intra_op.allow_spinning": "1"'), "SET-14", "1:79", ""),
+        (_SESSION.format('"session.intra_op.allow_spinning": 0'), "SET-6", "1:79", 'write "0"'),
+        (
+            'o.add_session_config_entry("session.intra_op.allow_spining", "0")  # QNN',
+            "SET-1",
+            "1:29",
+            "write session.intra_op.allow_spinning",
+        ),
+        ('{"session.intra_op.allow_spinning": "off"}', "SET-3", "1:37", ""),
+        (_dialog('"poll": true'), "SET-14", "1:87", 'write "poll": false'),
+        (_dialog('"poll": false, "poll": true'), "SET-14", "1:102", 'write "poll": false'),
         ("general:\n  DSP_HYSTERESIS_TIME_US: -1\n", "SET-2", "2:27", "write a whole number, 0 or more"),
         ("execute:\n  BUS_VOLTAGE_CORNER_MIN_START: TURBO\n", "SET-2", "2:33", ""),
         ("execute:\n  DSP_RPC_POLLING_TIME_US: 9999\n", "SET-1", "2:3", ""),
@@ -114,6 +134,14 @@ def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
         'providers=[("QNNExecutionProvider", {"htp_performance_mode": "burst", "rpc_control_latency": 100})]',
         '{"qnn.rpc_control_latency": "0"}',
         '{"ep.qnnexecutionprovider.htp_performance_mode": "burst"}',
+        'o.add_session_config_entry("session.intra_op.allow_spinning", "0")  # QNN',
+        'o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")  # QNN',
+        'o.add_session_config_entry("session.intra_op.allow_spinning", "1")  # the CPU only',
+        _SESSION.format(
+            '"session.intra_op.allow_spinning": "0", "intra_op_num_threads": 2, "enable_mem_pattern": false'
+        ),
+        _dialog('"poll": false'),
+        _dialog('"poll": true, "poll": false'),
         '{"provider_options": {"dsp_performance_mode": "burst", "rpc_control": "x", "htp_performance": "y"}}',
         '{"profiling_level": "basic", "backend_path": "x", "htp_graph_finalization_optimization_mode": "3"}',
         "--qualcomm_htp_performance_mode balanced --qualcomm_htp_perf_ctrl_mode=auto",
@@ -146,6 +174,27 @@ def test_what_comes_of_a_wrong_time(value: str, then: str) -> None:
     """onnxruntime-qnn 2.7.0 on Linux takes the number at the beginning of the text."""
     (finding,) = findings_of(said(f'{{"rpc_control_latency": "{value}"}}', "a.txt"), "a.txt")
     assert finding.message.endswith(f": {then}")
+
+
+@pytest.mark.parametrize(
+    ("options", "provider", "noted"),
+    [
+        ("", "qnn", True),
+        ('"intra_op_num_threads": 2, ', "QNNExecutionProvider", True),
+        ('"intra_op_num_threads": 1, ', "qnn", False),
+        ('"session.intra_op.allow_spinning": "0", ', "qnn", False),
+        ('"session.intra_op.allow_spinning": "1", ', "qnn", False),
+        ("", "webgpu", False),
+    ],
+)
+def test_threads_that_spin_by_default_are_noted(options: str, provider: str, noted: bool, tmp_path: Path) -> None:
+    """The default depends on the build of ONNX Runtime, so the session options of an NPU get a note, not a finding."""
+    file = tmp_path / "genai_config.json"
+    providers = f'"provider_options": [{{"{provider}": {{"htp_performance_mode": "burst"}}}}]'
+    file.write_text(_SESSION.format(options + providers), encoding="utf-8")
+    checked = check([str(file)])
+    assert [f"{file}:1:24: without" in note and "SET-14" in note for note in checked.notes] == [True] * noted
+    assert {each.rule for each in checked.report.findings} == ({"SET-14"} if '"1"' in options else set())
 
 
 @pytest.mark.parametrize("start", ["\ufeff", "// ours\n", "/* ours */"])
