@@ -113,8 +113,8 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
 
 def measured(status: ControllerStatus, field: str, factor: float) -> dict[tuple[str, ...], float]:
     """Return a measured value in its base unit, by source, from the readers that have it."""
-    values = {clock.source: getattr(clock.reading, field, None) for clock in status.clocks}
-    return {(source,): value * factor for source, value in values.items() if value is not None}
+    values = [(clock.source, getattr(clock.reading, field, None)) for clock in status.clocks]
+    return {(source,): value * factor for source, value in values if value is not None}
 
 
 def clock_samples(status: ControllerStatus) -> Iterator[Sample]:

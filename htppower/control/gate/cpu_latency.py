@@ -6,6 +6,7 @@ lasts as long as its descriptor is open. So it also ends with the process.
 
 from __future__ import annotations
 
+import functools
 import logging
 import struct
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from io import FileIO
 
 _LOGGER = logging.getLogger("htppower")
@@ -37,11 +39,18 @@ class CpuLatencyStatus:
 
 
 class CpuLatency:
-    """The request of one session. The lock of its gate is held."""
+    """The request of one session. The lock of its gate is held.
 
-    __slots__ = ("_file", "_problem", "_us")
+    Args:
+        call_soon: calls a function soon, on another thread.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_call_soon", "_file", "_problem", "_told", "_us")
+
+    def __init__(self, call_soon: Callable[[Callable[[], object]], object]) -> None:
+        # A handler of the log may use the session, so it is not called while the gate's lock is held.
+        self._call_soon = call_soon
+        self._told: str | None = None
         self._us: int | None = None
         self._problem: str | None = None
         # A file object instead of a descriptor: if an exception of a signal handler interrupts ``hold``, it is closed.
@@ -66,7 +75,14 @@ class CpuLatency:
         except OSError as error:
             self.release()
             self._problem = f"{PATH}: {error.strerror or error}"
-            _LOGGER.warning("cpu_latency_us of %d is not requested: %s", self._us, self._problem)
+            if self._told != self._problem:
+                self._told = self._problem
+                text = "cpu_latency_us of %d is not requested: %s"
+                self._call_soon(functools.partial(_LOGGER.warning, text, self._us, self._problem))
+        except BaseException:
+            # Without this, an open file without a request would count as one.
+            self.release()
+            raise
 
     def release(self) -> None:
         """Take the request back, if there is one."""

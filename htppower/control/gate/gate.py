@@ -187,7 +187,7 @@ class Gate:
         us = None if self.learning is None else self.learning.gaps.learners.time_out_us
         self.sustain.set_time(first_us(plan.after_inference_us) if us is None else us, deadline_us)
         if plan.cpu_latency_us is not None and self.cpu is None:
-            self.cpu = CpuLatency()
+            self.cpu = CpuLatency(self.time.call_soon)
         if self.cpu is not None:
             self.cpu.use(plan.cpu_latency_us, running=self.tokens.in_flight > 0)
 
@@ -236,6 +236,7 @@ class Gate:
         """
         with self.lock:
             self.tokens.drop(token)
+            self.release_cpu()
             if self.learning is not None and not self.tokens.busy():
                 self.learning.drop()
 

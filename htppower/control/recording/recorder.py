@@ -31,6 +31,8 @@ _LOGGER = logging.getLogger("htppower")
 
 MOST_BYTES = 64 * 1024 * 1024
 MOST_PENDING = 65_536
+# The most readings of the clock between two inferences; the oldest are left out.
+_MOST_CLOCKS = 300
 PERIOD_US = 1_000_000
 # The smallest file has room for the header and some inferences.
 _LEAST_BYTES = 4096
@@ -73,7 +75,7 @@ class Recording(Closing):
         # Protects the queue, since several sessions add to it at the same time. It is held only for moments.
         self._lock = whole_lock()
         self._queue: deque[Ended] = deque()
-        self._clocks: deque[str] = deque(maxlen=most_pending)
+        self._clocks: deque[str] = deque(maxlen=_MOST_CLOCKS)
         self._dropped = 0
         self._asked = False
         # Held while the file is written.
@@ -138,10 +140,12 @@ class Recording(Closing):
                 self._asked = True
 
     def _add_clock(self, reading: ClockReading, voted: int | None) -> None:
-        """Write a reading of the clock with the next inferences, or a second later."""
+        """Write a reading of the clock with the next inferences.
+
+        The files have a limit: readings of an idle host would push its inferences out of them.
+        """
         with self._lock:
             self._clocks.append(clock_line(reading, voted))
-        self._background.ask()
 
     def _status(self) -> RecordingStatus:
         pending = len(self._queue) + len(self._lines)

@@ -210,5 +210,5 @@ def may_change(document: dict[str, Any]) -> bool:
     if recording is not None and (recording["pending"] or recording["error"] is not None):
         return True
     up = any(session["state"] == State.RAISED or session["in_flight"] for session in document["sessions"])
-    # Files of earlier versions have no ``calls_under_way``, and files without a reader no ``clocks``.
-    return up or bool(document.get("calls_under_way") or document.get("clocks"))
+    # Files of earlier versions have no ``calls_under_way``.
+    return up or bool(document.get("calls_under_way"))

@@ -41,7 +41,8 @@ class StatusFile(Closing):
 
     A worker thread writes it, so that the disk delays no vote. It is written after an event, and once a second while
     something may change without an event: while a session is raised, an inference or a native call is in flight, or a
-    recording has inferences to write. Otherwise no timer runs. If the file can't be written, a WARNING is logged once,
+    recording has inferences to write. Otherwise no timer runs, unless there is a clock reader: then a new reading is
+    looked for once a second. If the file can't be written, a WARNING is logged once,
     and the next change is tried again.
 
     The file is replaced as a whole, so its folder must be writable. A link at the path is replaced, too. If no path is
@@ -147,8 +148,14 @@ class StatusFile(Closing):
     def _write(self, document: dict[str, Any]) -> None:
         """Replace the file, unless only the time has passed since the last write."""
         known, changing = without_times(document), may_change(document)
+        # No event tells that a reader has a new reading.
+        again = changing or bool(document.get("clocks"))
         with self._writing:
-            if self._closed or (known == self._known and not changing):
+            if self._closed:
+                return
+            if known == self._known and not changing:
+                if again:
+                    self._background.ask()
                 return
             self._known = None
             text = json.dumps(document, separators=(",", ":"))
@@ -159,5 +166,5 @@ class StatusFile(Closing):
                 error.filename = str(self._path)
                 raise
             finally:
-                if changing:
+                if again:
                     self._background.ask()

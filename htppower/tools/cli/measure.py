@@ -122,7 +122,7 @@ def _clock_reader(source: ClockSource, opened: contextlib.ExitStack) -> ReadCloc
     def read() -> int | None:
         try:
             return source.read(monotonic_ns()).clock_khz
-        except OSError:
+        except (OSError, ValueError):
             return None
 
     return read

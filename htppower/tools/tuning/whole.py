@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,6 +15,7 @@ from htppower.tools.tuning.choices import Choice, cheapest, whole_us_of
 from htppower.tools.tuning.cost.blocks import fits
 from htppower.tools.tuning.long_trial import LongTrial
 from htppower.tools.tuning.margin import rounded_up
+from htppower.tools.tuning.reserve import Strictness
 from htppower.tools.tuning.session_advice import front_of, nearest_to
 from htppower.tools.tuning.traces.stretches import STRETCHES
 from htppower.tools.tuning.trial import thinned
@@ -37,7 +39,8 @@ def on_whole(
 ) -> tuple[SessionAdvice, Choice | None]:
     """Return advice with its choices computed on the whole recording, and the best choice.
 
-    If the best choice breaks a limit there, the cheapest of the other choices that keeps to all limits replaces it.
+    If the best choice breaks a limit there, or costs more than another by more than the share that the aim allows, the
+    cheapest of the other choices that keeps to all limits replaces it. With limits, a learnt time is not advised.
 
     Args:
         advice: the advice on stretches of the recording.
@@ -47,19 +50,28 @@ def on_whole(
     """
     found = _computed(advice, _wanted(advice, best, aim), session)
     count, price_w = session.begins_us.size, aim.price_in_cost_w
-    least = cheapest(list(found.values()), price_w, count, aim.limits)
+    # The results of learnt times are estimated, so they prove neither a limit nor a lower cost.
+    exact = [each for each in found.values() if not isinstance(each.sustain, Adaptive)]
+    least = cheapest(exact, price_w, count, aim.limits)
 
     def again(choice: Choice | None) -> Choice | None:
         if choice is None:
             # If no choice keeps to the limits on the stretches, one may do so on the whole recording.
             return least if advice.cheapest is None else None
         there = found[choice]
-        return there if there.keeps_to(aim.limits) else least
+        if isinstance(there.sustain, Adaptive):
+            return least if aim.limits else there
+        most_j = math.inf if least is None else (1 + aim.within) * least.cost_j(price_w, count)
+        return there if there.keeps_to(aim.limits) and there.cost_j(price_w, count) <= most_j else least
 
     margin, alone = advice.margin, again(advice.best)
     if margin is not None:
         of_each = tuple(found[each] for each in margin.of_each)
-        margin = attrs.evolve(margin, best=alone, of_each=of_each)
+        is_same = advice.best is not None and alone is found[advice.best]
+        # A choice that replaces another was found on all of the recording, and only just keeps to the limits.
+        strictness = margin.strictness if is_same else Strictness.KEPT
+        rest_used = margin.rest_used or not is_same
+        margin = attrs.evolve(margin, best=alone, of_each=of_each, strictness=strictness, rest_used=rest_used)
     on = f"{counted(advice.session.begins_us.size, 'inference')} in {STRETCHES} stretches, spread over it"
     note = f"the recording is long: the choices were compared on {on}; the results of {len(found)} are of all of it"
     if any(isinstance(each.sustain, Adaptive) for each in found):
@@ -68,11 +80,11 @@ def on_whole(
         advice,
         session=session,
         present=found[advice.present],
-        front=front_of(list(found.values())),
+        front=front_of(exact),
         best=alone,
         cheapest=least,
         margin=margin,
-        nearest=() if least is not None else nearest_to(list(found.values()), aim.limits),
+        nearest=() if least is not None else nearest_to(exact, aim.limits),
         notes=(*advice.notes, note),
     )
     return whole, again(best)

@@ -153,7 +153,7 @@ def _lines(row: Row, columns: list[Column], widths: list[int], histories: Histor
     if row.session is not None:
         state = f"was {row.session['state']}, " if row.view.process is Life.GONE else ""
         parts += [state + profile_in_use(row.session), f"since {why(row.session, row.view)}"]
-    if row.session in (None, row.view.document["sessions"][0]):
+    if row.session is None or row.session is row.view.document["sessions"][0]:
         # A host has one measured clock, whatever the number of its sessions.
         parts += [said for _, said in measured_lines(row.view)]
     if any(parts):

@@ -180,7 +180,7 @@ def test_a_forked_child_leaves_the_source_to_its_parent(bench: Bench) -> None:
 
 
 def test_the_status_file_has_the_reading_only_with_a_reader(bench: Bench, tmp_path: Path) -> None:
-    """Without a reader the document has no field for it; with one the file is written once a second."""
+    """Without a reader the document has no field for it; with one the file has each new reading."""
     path = tmp_path / "status.json"
     assert "clocks" not in status_document(bench.controller.status(), closed=False)
     source = ScriptedClock(clock_khz=1_401_000, hmx_use_percent=80.0)

@@ -61,3 +61,10 @@ def test_what_can_not_be_measured_is_said(command: Command, arguments: tuple[str
     result = command.run(*arguments)
     assert (result.exit_code, result.stdout, "internal error" in result.stderr) == (2, "", False)
     assert said in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("content", ["q6_clock_khz=0\n", "foo=1\n"])
+def test_a_clock_that_stands_or_can_not_be_read_is_no_fault(command: Command, tmp_path: Path, content: str) -> None:
+    """The report is made all the same."""
+    (tmp_path / "clock").write_text(content, encoding="utf-8")
+    assert "clock follows a raise" in command.output(*QUICK, "--clock", f"file:{tmp_path / 'clock'}")

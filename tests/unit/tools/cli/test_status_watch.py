@@ -129,3 +129,16 @@ def test_the_table_says_why(bench: Bench, capsys: pytest.CaptureFixture[str], mo
     assert any(
         re.search(r"balanced \(capped from burst: battery at 12 %\); since \d\d:", line) for line in drawn(capsys)
     )
+
+
+def test_a_controller_without_a_session_has_a_row(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host may serve its status before its first session."""
+    folder = serve_below(tmp_path / "run", monkeypatch)
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder,))
+    sized(monkeypatch, 80, 24)
+    host = Bench.make()
+    with host.controller, host.controller.serve_status():
+        Overview("text", terminal=True).look(0)
+    assert any("no session" in line for line in capsys.readouterr().out.split("\n"))

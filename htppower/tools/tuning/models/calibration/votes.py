@@ -157,7 +157,7 @@ def _follow(bench: Bench, read: ReadClock, before_khz: int | None) -> _Follow | 
         return None
     after_khz = round(statistics.median(khz for _, khz in seen[-(len(seen) // 3 + 1) :]))
     moved_khz = after_khz - before_khz
-    if abs(moved_khz) < _LEAST_SHARE * max(after_khz, before_khz):
+    if abs(moved_khz) <= _LEAST_SHARE * max(after_khz, before_khz):
         return before_khz, after_khz, None
     took_us = next(at_us for at_us, khz in seen if (khz - before_khz) / moved_khz >= _HALF)
     return before_khz, after_khz, took_us
