@@ -269,7 +269,7 @@ def test_a_missing_library_is_told_from_a_missing_dependency(
 ) -> None:
     """The loader's message shows whether the library itself is missing, or a dependency."""
 
-    def refuse(_name: str) -> Iterator[None]:
+    def refuse(_name: str, **_mode: object) -> Iterator[None]:
         raise OSError(words)
 
     monkeypatch.setattr(qnn_library, "library_name", lambda: "libQnnHtp.so")

@@ -63,8 +63,8 @@ def enter_device(library: Library, soc_model: int | None) -> OpenDevice:
 def idle_copies() -> frozenset[int]:
     """Return the numbers of the libraries that htppower has loaded, and that have no open device."""
     with _PROCESS.lock:
-        used = {number for (number, _), device in _PROCESS.devices.items() if device.alive}
-        return frozenset(_PROCESS.loaded_here - used)
+        opened, loaded_here = list(_PROCESS.devices.items()), frozenset(_PROCESS.loaded_here)
+    return loaded_here - {number for (number, _), device in opened if device.alive}
 
 
 def renew_device(device: OpenDevice) -> None:
