@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # It begins with a plain text, which is found fast. The line feed before it keeps the search linear: the text may come
 # often in one line.
 _LINES = re.compile(rb'\n(\{"name":"clock",[^\n]*\}),(?=\n)')
+_BEGIN = b'{"name":"clock",'
 # How many inferences a reading counts as.
 _ROOM = 10
 _CORNERS = {int(corner): corner.name for kind in (ExpandedCorner, VoltageCorner) for corner in kind}
@@ -60,9 +61,10 @@ class CornerClock:
 
 def without_clocks(batch: bytes) -> tuple[bytes, list[dict[str, Any]] | None]:
     """Return the whole lines that are not readings, and the events of the others; None if one of them is not JSON."""
-    parts = _LINES.split(b"\n" + batch)
-    if len(parts) == 1:
+    # Most recordings have no reading, and this is several times as fast as the pattern.
+    if _BEGIN not in batch:
         return batch, []
+    parts = _LINES.split(b"\n" + batch)
     try:
         return b"".join(parts[::2])[1:], [json.loads(line) for line in parts[1::2]]
     except (ValueError, RecursionError):
