@@ -263,7 +263,7 @@ def test_each_way_in_which_a_start_fails_has_its_cause_and_its_line(
     assert row.words in first.says
 
 
-# What each code of FastRPC leads to on a board on which all else is well.
+# The cause and the line for each code of FastRPC, on a board without another fault.
 OF_MEND = {
     Mend.SKEL: ("skel_not_loaded", SKEL),
     Mend.UNSIGNED: ("skel_not_unsigned", SKEL),

@@ -42,8 +42,8 @@ class StatusFile(Closing):
     A worker thread writes it, so that the disk delays no vote. It is written after an event, and once a second while
     something may change without an event: while a session is raised, an inference or a native call is in flight, or a
     recording has inferences to write. Otherwise no timer runs, unless there is a clock reader: then a new reading is
-    looked for once a second. If the file can't be written, a WARNING is logged once,
-    and the next change is tried again.
+    looked for once a second. If the file can't be written, a WARNING is logged once, and the next change is tried
+    again.
 
     The file is replaced as a whole, so its folder must be writable. A link at the path is replaced, too. If no path is
     named, the file is in the runtime folder of the user, and is removed at the end instead of being marked as closed.

@@ -2,7 +2,7 @@
 
 Sources: the names of the nodes and who opens them are from src/fastrpc_apps_user.c, inc/fastrpc_ioctl.h and
 src/rpcmem_linux.c of https://github.com/qualcomm/fastrpc; /dev/adsprpc-smd is the node of the vendor's kernels, and
-/dev/accel/ has the nodes of the driver QDA. The library reads the chip's number in the order of ``_SOC_IDS``
+/dev/accel/ has the nodes of the driver QDA. The library reads the chip's number in the order of ``SOC_IDS``
 (measured).
 """
 
@@ -19,15 +19,15 @@ import attrs
 
 from htppower.backends.qnn.library import operating_system
 from htppower.tools.doctor.fastrpc import FastRpc, read_fastrpc
+from htppower.tools.environment.skel_folders import SOC_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from htppower.tools.doctor.attempts import Attempts
 
-SOC_ID = "/sys/devices/soc0/soc_id"
+SOC_ID = SOC_IDS[0]
 HEAP = "/dev/dma_heap/system"
-_SOC_IDS = ("sys/devices/soc0/soc_id", "sys/devices/system/soc/soc0/id")
 _NODES = ("dev/fastrpc-*", "dev/adsprpc-smd*", "dev/accel/*", "dev/dma_heap/system")
 _OF_NPU = re.compile(r"/dev/(?:fastrpc-cdsp|adsprpc-smd|accel/)")
 # A file that exists only in containers, and the kind of the container.
@@ -196,8 +196,8 @@ def read_machine(here: Here, attempts: Attempts) -> Machine:
 
 def _soc_number(here: Here) -> tuple[int | None, str]:
     trouble = ""
-    for name in _SOC_IDS:
-        path = here.root / name
+    for name in SOC_IDS:
+        path = here.root / name.lstrip("/")
         try:
             return int(path.read_text(encoding="ascii")), ""
         except FileNotFoundError:

@@ -15,13 +15,11 @@ import attrs
 
 from htppower.backends.qnn.skels import SEPARATOR, SKEL_VARIABLES, skel_name
 from htppower.tools.environment.lines import powershell_line, sh_line
-from htppower.tools.environment.skel_folders import SYSTEM_FOLDERS, has_skel, skels_in
+from htppower.tools.environment.skel_folders import SYSTEM_FOLDERS, folders_near, has_skel, skels_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# The SDK keeps the skels in these folders, relative to the library.
-_BESIDE = ("", "../hexagon-v{arch}/unsigned", "../../hexagon-v{arch}/unsigned")
 PLACEHOLDER = "/FOLDER/OF/THE/SKEL"
 _RELEASE = re.compile(rb"AISW_VERSION: (\d+\.\d+\.\d+)|\0v(\d+\.\d+\.\d+)\.\d{12}")
 
@@ -127,8 +125,7 @@ def _faults(name: str, value: str, parts: list[str]) -> Iterator[str]:
 
 def _near(library: str, arch: int | None) -> str:
     """Return the folder of a skel near the library, or a placeholder for it."""
-    home = os.path.dirname(os.path.realpath(library)) if os.path.isfile(library) else ""
-    near = (os.path.normpath(os.path.join(home, each.format(arch=arch))) for each in (_BESIDE if home else ()))
+    near = folders_near(library, arch) if os.path.isfile(library) else ()
     return next((folder for folder in near if has_skel(folder, skel_name(arch))), PLACEHOLDER)
 
 

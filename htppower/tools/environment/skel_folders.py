@@ -75,11 +75,16 @@ def skels_in(folder: str, skel: str) -> Iterator[Path]:
         yield from sorted(each.glob(skel))
 
 
-def _places(library: str, arch: int | None, environment: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each kind of place with its folders."""
+def folders_near(library: str, arch: int | None) -> list[str]:
+    """Return the folders near a library that may have its skel; None stands for every architecture."""
     home = Path(os.path.realpath(library)).parent
     patterns = [os.path.normpath(home / near.format(arch="*" if arch is None else arch)) for near in _NEAR]
-    yield "near the library", [folder for pattern in patterns for folder in _matching(pattern)]
+    return [folder for pattern in patterns for folder in _matching(pattern)]
+
+
+def _places(library: str, arch: int | None, environment: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each kind of place with its folders."""
+    yield "near the library", folders_near(library, arch)
     for name in SKEL_VARIABLES:
         yield name, [folder for folder in environment.get(name, "").split(SEPARATOR) if Path(folder).is_absolute()]
     yield "the system", list(SYSTEM_FOLDERS)

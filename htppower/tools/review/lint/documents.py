@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.tools.review.lint.run import LintReport
     from htppower.tools.review.lint.suppressions import Suppression
 
-# Of both documents in JSON.
+# The version of both documents in JSON.
 FORMAT_VERSION = 1
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "htppowerFinding/v1"
