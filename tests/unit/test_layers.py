@@ -41,13 +41,14 @@ MAY_IMPORT = {
     "control": _CONTROL,
     "testing": _HOSTING,
     "subscribers": _HOSTING,
-    "hosts": _HOSTING,
+    "client": {"errors"},
+    "hosts": _HOSTING | {"client"},
     "readers": {"errors", "profiles"},
     "environment": {"errors", "rules", "backends"},
     "tuning": _TUNING,
     "review": _REVIEW,
-    "doctor": _REVIEW | {"review"},
-    "cli": _REVIEW | {"review", "doctor"},
+    "doctor": _REVIEW | {"review", "client"},
+    "cli": _REVIEW | {"review", "doctor", "client"},
     "__main__": {"cli"},
 }
 

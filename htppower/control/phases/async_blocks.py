@@ -39,10 +39,14 @@ class AsyncInference:
         self._held: list[Token] = []
 
     async def __aenter__(self) -> None:
+        if not self.begin():
+            await self.raised()
+
+    def begin(self) -> bool:
+        """Begin the inference without waiting; return whether its votes are in force. If not, await ``raised``."""
         if self._held:
             raise PhaseMisuse("this inference is being run: call ainference() for each")
-        phases = self._phases
-        gate = phases.gate
+        gate = self._phases.gate
         try:
             try:
                 token = gate.tokens.idle.pop()
@@ -54,8 +58,17 @@ class AsyncInference:
                 token.within = gate.tokens.preparing
                 if gate.cpu is not None:
                     gate.hold_cpu(gate.cpu)
-            if not gate.open:
-                await self._settled(Cause.INFERENCE_BEGAN, waits=phases.waits(token))
+        except BaseException:
+            self._phases.not_begun(self.take())
+            raise
+        return gate.open
+
+    async def raised(self) -> None:
+        """Wait until the votes of the inference are in force; if that fails, the inference has not begun."""
+        phases = self._phases
+        try:
+            waits = phases.waits(self._held[0])
+            await self._settled(Cause.INFERENCE_BEGAN, waits=waits)
         except BaseException as error:
             taken = self.take()
             if isinstance(error, GeneratorExit):

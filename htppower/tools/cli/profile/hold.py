@@ -14,7 +14,7 @@ from htppower.control.clock.reader import ClockReader
 from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected, printable
 from htppower.events import Cause, LinkChanged, LinkState, ReleaseFailed, State, Transition, Trigger
-from htppower.profiles.profile import with_states
+from htppower.profiles.profile import without_process_settings
 from htppower.tools.cli.profile.process import (
     ENDING,
     SIGNALED,
@@ -31,7 +31,6 @@ from htppower.tools.cli.status.wording import values
 from htppower.tools.cli.terminal import echo
 from htppower.tools.report.words import duration
 from htppower.tools.review.link_words import LINK_MEANINGS
-from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +82,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         CommandFailed: the command can't be started.
     """
     signals = take_signals()
-    holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
+    holding = attrs.evolve(holding, profile=without_process_settings(holding.profile))
     ours = open_descriptors()
     heartbeat_us = round(holding.revote_s * 1_000_000)
     # These signals are taken already, but Windows reports a closed console only to its own kind of handler.
@@ -111,14 +110,6 @@ def _serve_status(controller: VoteController) -> None:
         _print_error(f"htppower status does not list this process: {where}{error.strerror or error}")
     except ValueError as error:
         _print_error(f"htppower status does not list this process: {error}")
-
-
-def _without_process_settings(profile: Profile) -> Profile:
-    """Leave out votes that act only on this process: the inferences run in another, and polling would cost CPU."""
-    if profile.relax is None:
-        return profile
-    relax = with_states(profile.relax, lambda state: attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE)))
-    return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
 
 
 class _Wait:

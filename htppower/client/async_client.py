@@ -1,0 +1,207 @@
+"""The client of coroutines: a coroutine waits for its answer, and the event loop does not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from htppower.client.conversation import Conversation, Held, held, next_step
+from htppower.client.place import default_place
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from typing_extensions import Self
+
+    from htppower.client.conversation import Message, Talk
+
+
+class _Lines(asyncio.Protocol):
+    """The answers of the service: each goes to the coroutine that waits for its id."""
+
+    def __init__(self) -> None:
+        self.transport: Any = None
+        self.answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._rest = b""
+
+    def connection_made(self, transport: Any) -> None:
+        """Keep the transport."""
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Deliver the answers that are whole."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            answer = json.loads(line)
+            waiting = self.answers.pop(answer.get("id"), None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(answer)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Let nobody wait any longer."""
+        for waiting in self.answers.values():
+            if not waiting.done():
+                waiting.set_exception(ConnectionResetError(str(error or "the service has ended")))
+
+
+class AsyncClient:
+    """A connection to the service for one event loop. ``connect_async`` makes it; otherwise as ``Client``."""
+
+    def __init__(self, name: str, path: str | None, timeout_s: float) -> None:
+        self._path = path or default_place()
+        self._timeout_s = timeout_s
+        self._talk = Conversation(name, time.monotonic_ns)
+        self._lock = asyncio.Lock()
+        self._lines: _Lines | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether there was a connection at the last message."""
+        return self._talk.connected
+
+    async def hold(
+        self,
+        profile: str,
+        *,
+        reason: str,
+        owner: str | None = None,
+        deadline_us: int | None = None,
+        window_us: int | None = None,
+        device_id: int = 0,
+        core_ids: Iterable[int] = (0,),
+    ) -> AsyncLease:
+        """Request a lease: see ``Client.hold``.
+
+        Raises:
+            ServiceRefused: the service refuses it, for example since it knows no such profile.
+        """
+        asked = held(
+            profile,
+            reason,
+            owner=owner,
+            deadline_us=deadline_us,
+            window_us=window_us,
+            device_id=device_id,
+            core_ids=tuple(core_ids),
+        )
+        await self.run(self._talk.hold(asked))
+        return AsyncLease(self, self._talk, asked)
+
+    async def close(self) -> None:
+        """Disconnect; this ends every lease. A later begin would connect again."""
+        async with self._lock:
+            self._drop()
+            self._talk.connected = False
+
+    async def __aenter__(self) -> Self:
+        """Return the client."""
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        """Close the client."""
+        await self.close()
+
+    async def run(self, talk: Talk) -> Any:
+        """Run a conversation to its end, and return its result."""
+        async with self._lock:
+            answer: dict[str, Any] | None = None
+            error: BaseException | None = None
+            while True:
+                try:
+                    step = next_step(talk, answer, error)
+                except StopIteration as stop:
+                    return stop.value
+                answer, error = None, None
+                try:
+                    answer = await self._do(step)
+                # A cancellation is thrown into the conversation, too, which ends what it has begun.
+                except BaseException as failure:  # noqa: BLE001
+                    error = failure
+                    if isinstance(failure, OSError):
+                        self._drop()
+
+    async def _do(self, step: Message | None) -> dict[str, Any] | None:
+        loop: Any = asyncio.get_running_loop()
+        if step is None:  # CONNECT
+            self._drop()
+            opened = loop.create_pipe_connection if os.name == "nt" else loop.create_unix_connection
+            # Connecting to a local socket or pipe does not wait.
+            _, self._lines = await opened(_Lines, self._path)
+            return None
+        lines = self._lines
+        if lines is None or lines.transport.is_closing():
+            raise ConnectionResetError("the service has ended")
+        lines.transport.write(step.line)
+        if step.id is None:
+            return None
+        waiting = lines.answers[step.id] = loop.create_future()
+        timer = loop.call_later(self._timeout_s, _give_up, waiting, self._timeout_s)
+        try:
+            answer: dict[str, Any] = await waiting
+        finally:
+            timer.cancel()
+        return answer
+
+    def _drop(self) -> None:
+        lines, self._lines = self._lines, None
+        if lines is not None:
+            lines.transport.abort()
+
+
+def _give_up(waiting: asyncio.Future[dict[str, Any]], timeout_s: float) -> None:
+    if not waiting.done():
+        waiting.set_exception(TimeoutError(f"no answer within {timeout_s:g} s"))
+
+
+class AsyncLease:
+    """A lease of an asynchronous client; otherwise as ``Lease``."""
+
+    def __init__(self, client: AsyncClient, talk: Conversation, held: Held) -> None:
+        self._client = client
+        self._talk = talk
+        self._held = held
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that was requested last."""
+        return str(self._held.fields["profile"])
+
+    @property
+    def active(self) -> bool:
+        """Whether the service has the lease."""
+        return self._held.number is not None
+
+    @contextlib.asynccontextmanager
+    async def inference(self) -> AsyncIterator[None]:
+        """Return an asynchronous context manager for one inference."""
+        held = self._held
+        covered = time.monotonic_ns() < held.renew_ns
+        number = 0 if covered else await self._client.run(self._talk.begin(held))
+        try:
+            yield
+        finally:
+            if held.window_us is None:
+                await self._client.run(self._talk.end(held, number))
+
+    async def use(self, profile: str) -> None:
+        """Change the profile: at once if the votes are up.
+
+        Raises:
+            ServiceRefused: the service refuses it; the lease keeps its profile.
+        """
+        await self._client.run(self._talk.use(self._held, profile))
+
+    async def release(self) -> None:
+        """End the lease: its votes are lowered. Releasing it twice has no effect."""
+        await self._client.run(self._talk.release(self._held))
+
+
+async def connect_async(name: str, *, path: str | None = None, timeout_s: float = 2.0) -> AsyncClient:
+    """Return a client for coroutines, connected if the service can be reached; see ``connect``."""
+    client = AsyncClient(name, path, timeout_s)
+    await client.run(client._talk.connect())  # noqa: SLF001
+    return client
