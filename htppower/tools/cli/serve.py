@@ -67,7 +67,8 @@ def command(**options: Any) -> None:
 
     FILE says what each user may have, and which caps hold. Without it each user has the defaults.
 
-    It runs until SIGTERM or Ctrl-C. The votes of a client end with its connection. So a client that dies leaves none up, and neither does the service.
+    It runs until SIGTERM or Ctrl-C. The votes of a client end with its connection. So a client that dies leaves none
+    up, and neither does the service.
 
     Exit code 0: ended by a signal; 2: the service can't start.
     """
