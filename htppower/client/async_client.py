@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from htppower.client.conversation import Conversation, Held, held, next_step
+from htppower.client.conversation import Conversation, Held, held, next_step, parsed
 from htppower.client.place import default_place
 
 if TYPE_CHECKING:
@@ -35,17 +34,21 @@ class _Lines(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Deliver the answers that are whole."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            answer = json.loads(line)
-            waiting = self.answers.pop(answer.get("id"), None)
-            if waiting is not None and not waiting.done():
-                waiting.set_result(answer)
+        try:
+            for line in lines:
+                answer = parsed(line)
+                waiting = self.answers.pop(answer.get("id"), None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answer)
+        except ConnectionError as error:
+            self.connection_lost(error)
+            self.transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Let nobody wait any longer."""
         for waiting in self.answers.values():
             if not waiting.done():
-                waiting.set_exception(ConnectionResetError(str(error or "the service has ended")))
+                waiting.set_exception(error or ConnectionResetError("the service has ended"))
 
 
 class AsyncClient:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import socket
 import threading
@@ -13,7 +12,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from htppower.client.conversation import Conversation, Held, held, next_step
+from htppower.client.conversation import Conversation, Held, held, next_step, parsed
 from htppower.client.place import default_place
 
 if TYPE_CHECKING:
@@ -149,12 +148,10 @@ class Client:
         while True:
             *lines, self._rest = self._rest.split(b"\n")
             for place, line in enumerate(lines):
-                answer: dict[str, Any] = json.loads(line)
+                answer = parsed(line)
                 if answer.get("id") == number:
                     self._rest = b"\n".join((*lines[place + 1 :], self._rest))
                     return answer
-                if answer.get("error") == "too many":
-                    raise ConnectionError(answer["message"])
             data = self._end.recv(65_536)
             if not data:
                 raise ConnectionResetError("the service has ended")

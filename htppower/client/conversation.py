@@ -218,6 +218,8 @@ class Conversation:
 
     def _request(self, held: Held) -> Talk:
         answer = yield from self.ask("hold", **held.fields)
+        if not isinstance(answer.get("lease"), int):
+            raise ConnectionError("it answers without the number of a lease")
         held.number = answer["lease"]
 
     def _renew(self, held: Held) -> Talk:
@@ -258,6 +260,23 @@ def next_step(talk: Talk, answer: dict[str, Any] | None, error: BaseException | 
         StopIteration: it has ended; the value is its result.
     """
     return talk.send(answer) if error is None else talk.throw(error)
+
+
+def parsed(line: bytes) -> dict[str, Any]:
+    """Return an answer of the service.
+
+    Raises:
+        ConnectionError: it is no answer, or the service has no room for this client.
+    """
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise ConnectionError("it answers what is no object of JSON")
+    if answer.get("id") is None and answer.get("error") == "too many":
+        raise ConnectionError(str(answer.get("message")))
+    return answer
 
 
 def held(

@@ -106,6 +106,7 @@ def _passed_socket() -> socket.socket | None:
 
 
 def _bound_socket(path: str, listening: Listening) -> socket.socket:
+    group = -1 if listening.group is None else _group(listening.group)
     _remove_stale(path)
     made = socket.socket(socket.AF_UNIX)
     # Nobody can connect before group and mode are set.
@@ -118,8 +119,7 @@ def _bound_socket(path: str, listening: Listening) -> socket.socket:
     finally:
         os.umask(before)
     try:
-        if listening.group is not None:
-            os.chown(path, -1, _group(listening.group))
+        os.chown(path, -1, group)
         Path(path).chmod(listening.mode)
     except OSError as error:
         made.close()

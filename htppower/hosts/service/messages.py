@@ -15,8 +15,8 @@ from htppower.profiles.typed_fields import read_fields
 # No `from __future__ import annotations`: the types of the fields are read.
 
 PROTOCOL = 1
-# A hold with every field, each of the greatest length, has less than 1,000 characters.
-LONGEST_LINE_BYTES = 4096
+# A hold with the longest value in each field, with every character escaped, has 5.5 KB.
+LONGEST_LINE_BYTES = 8192
 LONGEST_TEXT = 200
 _MOST_CORES = 16
 # JSON readers keep whole numbers up to this one exactly (RFC 8259, section 6).
@@ -55,9 +55,7 @@ class Hold:
         "the lease ends by itself after this time, in microseconds.", limits=(1, LONGEST_US), optional=True
     )
     device_id: int = field("the device; 0 by default.", limits=_CORE_LIMITS, optional=True, default=0)
-    core_ids: tuple[int, ...] = field(
-        "the cores to vote on; core 0 by default.", fewest=1, each_once=True, optional=True, default=(0,)
-    )
+    core_ids: tuple[int, ...] = field("the cores to vote on; core 0 by default.", fewest=1, optional=True, default=(0,))
 
 
 @attrs.frozen
@@ -208,8 +206,11 @@ def _check_hello(hello: Hello) -> None:
 def _check_hold(hold: Hold) -> None:
     _check_name(hold.profile)
     _check_texts(reason=hold.reason, owner="-" if hold.owner is None else hold.owner)
-    if len(hold.core_ids) > _MOST_CORES or not all(0 <= core <= _CORE_LIMITS[1] for core in hold.core_ids):
-        raise Wrong("wrong field", "core_ids has too many cores, or none that exists", "such as [0]", "core_ids")
+    cores = hold.core_ids
+    once = len(set(cores)) == len(cores) <= _MOST_CORES
+    if not once or not all(_CORE_LIMITS[0] <= core <= _CORE_LIMITS[1] for core in cores):
+        hint = f"up to {_MOST_CORES} cores from 0, none of them twice"
+        raise Wrong("wrong field", f"core_ids is {shortened(repr(list(cores)))}", hint, "core_ids")
 
 
 def _check_use(use: Use) -> None:

@@ -1,12 +1,10 @@
-"""Runs the service until a signal ends it, with the caps of its file."""
+"""Runs the service until it is cancelled, with the caps of its file."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import functools
-import signal
-import sys
 from typing import TYPE_CHECKING
 
 from htppower.control.caps.power_profiles_cap import PowerProfilesCap
@@ -33,7 +31,7 @@ async def serve(
     listening: Listening,
     told: Callable[[str], object],
 ) -> None:
-    """Vote for clients until SIGTERM, SIGINT or SIGHUP, or until this is cancelled; then lower the votes of all.
+    """Vote for clients until this is cancelled; then disconnect them, which lowers their votes.
 
     Args:
         controller: sends the votes; the caller closes it afterwards.
@@ -48,17 +46,12 @@ async def serve(
         ValueError, OSError, RuntimeError: a cap of the file can't be set here, for example without a thermal zone.
     """
     voting, users = Voting(controller, file.fields.service, profiles, profile_names), Users(file)
-    ended = asyncio.Event()
     with contextlib.ExitStack() as parts:
-        if sys.platform != "win32":
-            loop = asyncio.get_running_loop()
-            for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                loop.add_signal_handler(each, ended.set)
         _set_caps(controller, file, parts)
         async with listen(listening, functools.partial(Connection, voting, users)) as place:
             told(place)
             try:
-                await ended.wait()
+                await asyncio.get_running_loop().create_future()
             finally:
                 users.disconnect()
                 # The loop tells each connection that it is lost before it runs what comes after this.

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import logging
 import re
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -109,13 +110,22 @@ def _run(options: dict[str, Any], run: Callable[..., Coroutine[Any, Any, None]],
             echo(f"htppower: htppower status does not list this service: {error}", err=True)
         try:
             with _metrics(controller, metrics_port):
-                asyncio.run(run(controller, told=told))
+                asyncio.run(_until_signal(run(controller, told=told)))
         except KeyboardInterrupt:
             # Windows has no signals for an event loop; the service has been closed in order all the same.
             return
         except (ValueError, OSError, RuntimeError, ImportError) as error:
             echo(printable(f"htppower: the service can't start: {error}"), err=True)
             click.get_current_context().exit(INVALID)
+
+
+async def _until_signal(running: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.ensure_future(running)
+    if sys.platform != "win32":
+        for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(each, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
 
 
 @contextlib.contextmanager
