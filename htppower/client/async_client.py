@@ -37,7 +37,7 @@ class _Lines(asyncio.Protocol):
         try:
             for line in lines:
                 answer = parsed(line)
-                waiting = self.answers.pop(answer.get("id"), None)
+                waiting = self.answers.pop(answer.get("id", 0), None)
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer)
         except ConnectionError as error:

@@ -274,7 +274,10 @@ def parsed(line: bytes) -> dict[str, Any]:
         answer = None
     if not isinstance(answer, dict):
         raise ConnectionError("it answers what is no object of JSON")
-    if answer.get("id") is None and answer.get("error") == "too many":
+    number = answer.get("id")
+    if number is not None and not isinstance(number, int):
+        raise ConnectionError("it answers with an id that was not asked")
+    if number is None and answer.get("error") == "too many":
         raise ConnectionError(str(answer.get("message")))
     return answer
 

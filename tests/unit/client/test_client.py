@@ -113,7 +113,7 @@ def test_a_lease_that_has_ended_costs_only_the_votes(tmp_path: Path, caplog: pyt
     assert "has ended" in caplog.text
 
 
-def misbehaving(path: str, answer: Callable[[socket.socket], None]) -> threading.Thread:
+def misbehaving(path: str, answer: Callable[[socket.socket], object]) -> threading.Thread:
     """Start a service that answers the first client as the function does, and then ends."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
@@ -150,7 +150,7 @@ def test_a_service_that_answers_nonsense_costs_only_the_votes(tmp_path: Path, sa
 def test_a_service_that_hangs_costs_the_timeout_once(tmp_path: Path) -> None:
     """After the timeout the client disconnects, and does not wait again soon."""
     done = threading.Event()
-    thread = misbehaving(str(tmp_path / "s"), lambda _end: done.wait(LONGEST_S) and None)
+    thread = misbehaving(str(tmp_path / "s"), lambda _end: done.wait(LONGEST_S))
     try:
         with connect("test", path=str(tmp_path / "s"), timeout_s=0.05) as client:
             lease = client.hold("burst", reason="preview")
@@ -251,7 +251,7 @@ def test_coroutines_without_a_service_run(tmp_path: Path, caplog: pytest.LogCapt
 def test_a_hanging_service_delays_a_coroutine_by_the_timeout(tmp_path: Path) -> None:
     """Then it goes on without votes."""
     done = threading.Event()
-    thread = misbehaving(str(tmp_path / "s"), lambda _end: done.wait(LONGEST_S) and None)
+    thread = misbehaving(str(tmp_path / "s"), lambda _end: done.wait(LONGEST_S))
 
     async def run() -> bool:
         async with await connect_async("test", path=str(tmp_path / "s"), timeout_s=0.05) as client:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from htppower.hosts.service import peer
 from htppower.hosts.service.peer import Peer, peer_of, user_name
 
 pytestmark = pytest.mark.needs("modes")
@@ -33,7 +32,7 @@ def test_the_bsds_tell_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
             assert (level, name, size) == (0, 1, 76)
             return struct.pack("=IIh", 0, 501, 1).ljust(size, b"\0")
 
-    monkeypatch.delattr(peer.socket, "SO_PEERCRED", raising=False)
+    monkeypatch.delattr(socket, "SO_PEERCRED", raising=False)
     end: Any = End()
     assert peer_of(end) == Peer(501, None)
     assert str(Peer(3_000_000_000, None)) == "user 3000000000"
