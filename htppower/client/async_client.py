@@ -45,7 +45,7 @@ class _Lines(asyncio.Protocol):
             self.transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Let nobody wait any longer."""
+        """Wake every coroutine that waits."""
         for waiting in self.answers.values():
             if not waiting.done():
                 waiting.set_exception(error or ConnectionResetError("the service has ended"))
@@ -55,11 +55,8 @@ class AsyncClient:
     """A connection to the service for one event loop. ``connect_async`` makes it; otherwise as ``Client``."""
 
     def __init__(self, name: str, path: str | None, timeout_s: float) -> None:
-        self._path = path or default_place()
-        self._timeout_s = timeout_s
         self._talk = Conversation(name, time.monotonic_ns)
-        self._lock = asyncio.Lock()
-        self._lines: _Lines | None = None
+        self._connection = _Connection(path or default_place(), timeout_s)
 
     @property
     def connected(self) -> bool:
@@ -91,14 +88,13 @@ class AsyncClient:
             device_id=device_id,
             core_ids=tuple(core_ids),
         )
-        await self.run(self._talk.hold(asked))
-        return AsyncLease(self, self._talk, asked)
+        await self._connection.run(self._talk.hold(asked))
+        return AsyncLease(self._connection, self._talk, asked)
 
     async def close(self) -> None:
         """Disconnect; this ends every lease. A later begin would connect again."""
-        async with self._lock:
-            self._drop()
-            self._talk.connected = False
+        await self._connection.close()
+        self._talk.connected = False
 
     async def __aenter__(self) -> Self:
         """Return the client."""
@@ -107,6 +103,21 @@ class AsyncClient:
     async def __aexit__(self, *_error: object) -> None:
         """Close the client."""
         await self.close()
+
+
+class _Connection:
+    """The socket or the pipe of a client. One coroutine at a time runs a conversation on it."""
+
+    def __init__(self, path: str, timeout_s: float) -> None:
+        self._path = path
+        self._timeout_s = timeout_s
+        self._lock = asyncio.Lock()
+        self._lines: _Lines | None = None
+
+    async def close(self) -> None:
+        """Disconnect."""
+        async with self._lock:
+            self._drop()
 
     async def run(self, talk: Talk) -> Any:
         """Run a conversation to its end, and return its result."""
@@ -163,8 +174,8 @@ def _give_up(waiting: asyncio.Future[dict[str, Any]], timeout_s: float) -> None:
 class AsyncLease:
     """A lease of an asynchronous client; otherwise as ``Lease``."""
 
-    def __init__(self, client: AsyncClient, talk: Conversation, held: Held) -> None:
-        self._client = client
+    def __init__(self, connection: _Connection, talk: Conversation, held: Held) -> None:
+        self._connection = connection
         self._talk = talk
         self._held = held
 
@@ -183,12 +194,12 @@ class AsyncLease:
         """Return an asynchronous context manager for one inference."""
         held = self._held
         covered = time.monotonic_ns() < held.renew_ns
-        number = 0 if covered else await self._client.run(self._talk.begin(held))
+        number = 0 if covered else await self._connection.run(self._talk.begin(held))
         try:
             yield
         finally:
             if held.window_us is None:
-                await self._client.run(self._talk.end(held, number))
+                await self._connection.run(self._talk.end(held, number))
 
     async def use(self, profile: str) -> None:
         """Change the profile: at once if the votes are up.
@@ -196,15 +207,15 @@ class AsyncLease:
         Raises:
             ServiceRefused: the service refuses it; the lease keeps its profile.
         """
-        await self._client.run(self._talk.use(self._held, profile))
+        await self._connection.run(self._talk.use(self._held, profile))
 
     async def release(self) -> None:
         """End the lease: its votes are lowered. Releasing it twice has no effect."""
-        await self._client.run(self._talk.release(self._held))
+        await self._connection.run(self._talk.release(self._held))
 
 
 async def connect_async(name: str, *, path: str | None = None, timeout_s: float = 2.0) -> AsyncClient:
     """Return a client for coroutines, connected if the service can be reached; see ``connect``."""
     client = AsyncClient(name, path, timeout_s)
-    await client.run(client._talk.connect())  # noqa: SLF001
+    await client._connection.run(client._talk.connect())  # noqa: SLF001 - a constructor can't wait
     return client

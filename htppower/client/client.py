@@ -26,23 +26,15 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the service, with leases that end with it. ``connect`` makes it.
 
-    While there is no service, inferences run without votes, and a WARNING says so once. A later begin connects again:
+    Without a service, inferences run without votes, and one WARNING is logged. A later begin connects again:
     at most once a second at first, and once a minute in the end. Methods may be called from any thread. A forked child
     has no connection of its own, and sends nothing.
     """
 
     def __init__(self, name: str, path: str | None, timeout_s: float) -> None:
-        self._path = path or default_place()
-        self._timeout_s = timeout_s
         self._talk = Conversation(name, time.monotonic_ns)
-        self._lock = threading.RLock()
-        self._end: Any = None
-        self._rest = b""
-        self._pid = os.getpid()
-        if hasattr(os, "register_at_fork"):
-            # A connection that a child has, too, would not end with this process.
-            os.register_at_fork(after_in_child=functools.partial(_disown, weakref.ref(self)))
-        self.run(self._talk.connect())
+        self._connection = _Connection(path or default_place(), timeout_s)
+        self._connection.run(self._talk.connect())
 
     @property
     def connected(self) -> bool:
@@ -85,17 +77,17 @@ class Client:
             device_id=device_id,
             core_ids=tuple(core_ids),
         )
-        self.run(self._talk.hold(asked))
-        return Lease(self, self._talk, asked)
+        self._connection.run(self._talk.hold(asked))
+        return Lease(self._connection, self._talk, asked)
 
     def status(self) -> dict[str, Any] | None:
-        """Return the client's own leases, and the sums over all; None while there is no service."""
+        """Return the client's own leases, and the sums over all; None without a service."""
 
         def asked() -> Talk:
             return (yield from self._talk.ask("status")) if (yield from self._talk.connect()) else None
 
         try:
-            found: dict[str, Any] | None = self.run(asked())
+            found: dict[str, Any] | None = self._connection.run(asked())
         except OSError as error:
             self._talk.lost(error)
             return None
@@ -103,9 +95,8 @@ class Client:
 
     def close(self) -> None:
         """Disconnect; this ends every lease. A later begin would connect again."""
-        with self._lock:
-            self._drop()
-            self._talk.connected = False
+        self._connection.close()
+        self._talk.connected = False
 
     def __enter__(self) -> Self:
         """Return the client."""
@@ -115,60 +106,12 @@ class Client:
         """Close the client."""
         self.close()
 
-    def run(self, talk: Talk) -> Any:
-        """Run a conversation to its end, and return its result."""
-        with self._lock:
-            answer: dict[str, Any] | None = None
-            error: BaseException | None = None
-            while True:
-                try:
-                    step = next_step(talk, answer, error)
-                except StopIteration as stop:
-                    return stop.value
-                answer, error = None, None
-                try:
-                    answer = self._do(step)
-                # Ctrl-C in the wait is thrown into the conversation, too, which ends what it has begun.
-                except BaseException as failure:  # noqa: BLE001
-                    error = failure
-                    if isinstance(failure, OSError):
-                        self._drop()
-
-    def _do(self, step: Message | None) -> dict[str, Any] | None:
-        if os.getpid() != self._pid:
-            raise ConnectionError("this is a forked child: connect in the child")
-        if step is None:  # CONNECT
-            self._drop()
-            self._end = _opened(self._path, self._timeout_s)
-            return None
-        self._end.sendall(step.line)
-        return None if step.id is None else self._answer(step.id)
-
-    def _answer(self, number: int) -> dict[str, Any]:
-        while True:
-            *lines, self._rest = self._rest.split(b"\n")
-            for place, line in enumerate(lines):
-                answer = parsed(line)
-                if answer.get("id") == number:
-                    self._rest = b"\n".join((*lines[place + 1 :], self._rest))
-                    return answer
-            data = self._end.recv(65_536)
-            if not data:
-                raise ConnectionResetError("the service has ended")
-            self._rest += data
-
-    def _drop(self) -> None:
-        end, self._end, self._rest = self._end, None, b""
-        if end is not None:
-            with contextlib.suppress(OSError):
-                end.close()
-
 
 class Lease:
     """A lease of a client: a profile, and the votes of its inferences. It ends with its client."""
 
-    def __init__(self, client: Client, talk: Conversation, held: Held) -> None:
-        self._client = client
+    def __init__(self, connection: _Connection, talk: Conversation, held: Held) -> None:
+        self._connection = connection
         self._talk = talk
         self._held = held
 
@@ -183,17 +126,17 @@ class Lease:
         return self._held.number is not None
 
     def begin(self) -> int:
-        """Begin an inference, and return its number; the votes are in force unless there is no service."""
+        """Begin an inference, and return its number; its votes are in force if there is a service."""
         held = self._held
         if time.monotonic_ns() < held.renew_ns:
             return 0
-        number: int = self._client.run(self._talk.begin(held))
+        number: int = self._connection.run(self._talk.begin(held))
         return number
 
     def end(self, number: int) -> None:
         """End an inference. Ending it twice has no effect."""
         if self._held.window_us is None:
-            self._client.run(self._talk.end(self._held, number))
+            self._connection.run(self._talk.end(self._held, number))
 
     @contextlib.contextmanager
     def inference(self) -> Iterator[None]:
@@ -210,11 +153,11 @@ class Lease:
         Raises:
             ServiceRefused: the service refuses it; the lease keeps its profile.
         """
-        self._client.run(self._talk.use(self._held, profile))
+        self._connection.run(self._talk.use(self._held, profile))
 
     def release(self) -> None:
         """End the lease: its votes are lowered. Releasing it twice has no effect."""
-        self._client.run(self._talk.release(self._held))
+        self._connection.run(self._talk.release(self._held))
 
     def __enter__(self) -> Self:
         """Return the lease."""
@@ -235,6 +178,75 @@ def connect(name: str, *, path: str | None = None, timeout_s: float = 2.0) -> Cl
             goes on without votes. Windows waits without a limit.
     """
     return Client(name, path, timeout_s)
+
+
+class _Connection:
+    """The socket or the pipe of a client. One thread at a time runs a conversation on it."""
+
+    def __init__(self, path: str, timeout_s: float) -> None:
+        self._path = path
+        self._timeout_s = timeout_s
+        self._lock = threading.RLock()
+        self._end: Any = None
+        self._rest = b""
+        self._pid = os.getpid()
+        if hasattr(os, "register_at_fork"):
+            # A connection that a child has, too, would not end with this process.
+            os.register_at_fork(after_in_child=functools.partial(_disown, weakref.ref(self)))
+
+    def close(self) -> None:
+        """Disconnect."""
+        with self._lock:
+            self.drop()
+
+    def run(self, talk: Talk) -> Any:
+        """Run a conversation to its end, and return its result."""
+        with self._lock:
+            answer: dict[str, Any] | None = None
+            error: BaseException | None = None
+            while True:
+                try:
+                    step = next_step(talk, answer, error)
+                except StopIteration as stop:
+                    return stop.value
+                answer, error = None, None
+                try:
+                    answer = self._do(step)
+                # Ctrl-C in the wait is thrown into the conversation, too, which ends what it has begun.
+                except BaseException as failure:  # noqa: BLE001
+                    error = failure
+                    if isinstance(failure, OSError):
+                        self.drop()
+
+    def _do(self, step: Message | None) -> dict[str, Any] | None:
+        if os.getpid() != self._pid:
+            raise ConnectionError("this is a forked child: connect in the child")
+        if step is None:  # CONNECT
+            self.drop()
+            self._end = _opened(self._path, self._timeout_s)
+            return None
+        self._end.sendall(step.line)
+        return None if step.id is None else self._answer(step.id)
+
+    def _answer(self, number: int) -> dict[str, Any]:
+        while True:
+            *lines, self._rest = self._rest.split(b"\n")
+            for place, line in enumerate(lines):
+                answer = parsed(line)
+                if answer.get("id") == number:
+                    self._rest = b"\n".join((*lines[place + 1 :], self._rest))
+                    return answer
+            data = self._end.recv(65_536)
+            if not data:
+                raise ConnectionResetError("the service has ended")
+            self._rest += data
+
+    def drop(self) -> None:
+        """Disconnect, without the lock: in a forked child it may be held by a thread that does not exist there."""
+        end, self._end, self._rest = self._end, None, b""
+        if end is not None:
+            with contextlib.suppress(OSError):
+                end.close()
 
 
 class _Pipe:
@@ -271,8 +283,7 @@ def _opened(path: str, timeout_s: float) -> Any:
     return end
 
 
-def _disown(reference: weakref.ref[Client]) -> None:
-    client = reference()
-    if client is not None:
-        # The lock may be held by a thread that does not exist in the child, and is not needed there.
-        client._drop()  # noqa: SLF001
+def _disown(reference: weakref.ref[_Connection]) -> None:
+    connection = reference()
+    if connection is not None:
+        connection.drop()

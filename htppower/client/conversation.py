@@ -1,4 +1,4 @@
-"""What a client says to the service, without a socket: both clients drive these generators.
+"""The messages of a client and their order, without a socket: both clients drive these generators.
 
 A generator yields a step, and is sent the answer. ``CONNECT`` asks for a new connection; a ``Message`` is sent, and
 answered if it has an id. If the driver can't do a step, it throws an OSError into the generator: then the client goes
@@ -100,7 +100,7 @@ class Conversation:
         self.connected = False
 
     def lost(self, error: OSError) -> None:
-        """Note that there is no connection; the first time in a row this is logged as a WARNING."""
+        """Note that the connection is lost; the first time in a row this is logged as a WARNING."""
         self.connected = False
         for held in self._leases:
             held.number, held.renew_ns = None, 0
@@ -266,14 +266,14 @@ def parsed(line: bytes) -> dict[str, Any]:
     """Return an answer of the service.
 
     Raises:
-        ConnectionError: it is no answer, or the service has no room for this client.
+        ConnectionError: it is not an answer, or the service has no room for this client.
     """
     try:
         answer = json.loads(line)
     except ValueError:
         answer = None
     if not isinstance(answer, dict):
-        raise ConnectionError("it answers what is no object of JSON")
+        raise ConnectionError("it answers what is not an object of JSON")
     number = answer.get("id")
     if number is not None and not isinstance(number, int):
         raise ConnectionError("it answers with an id that was not asked")

@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +20,6 @@ from support.serving import LONGEST_S, Raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from support.command import Command
 
@@ -152,11 +153,17 @@ def test_systemd_may_pass_the_socket(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
-def test_the_kernel_says_which_user_connects(tmp_path: Path) -> None:
+def test_the_kernel_says_which_user_connects() -> None:
     """A user is let in by the mode of the socket, and has its own limits, whatever it says."""
-    (tmp_path / "serve.yaml").write_text("service: test\nusers: [{user: '65534', cap: power_saver}]\n")
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         folder.chmod(0o755)
+        (folder / "serve.yaml").write_text("service: test\nusers: [{user: '65534', cap: power_saver}]\n")
+        check_users(folder)
+
+
+def check_users(folder: Path) -> None:
+    """Connect as another user, first without the right to do so."""
     ask = (
         "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
         'f = s.makefile("rw"); '
@@ -168,16 +175,16 @@ def test_the_kernel_says_which_user_connects(tmp_path: Path) -> None:
     def asked() -> subprocess.CompletedProcess[str]:
         # The system's Python: another user may not read the one of root.
         return subprocess.run(
-            ["/usr/bin/python3", "-c", ask, str(tmp_path / "s")],
+            ["/usr/bin/python3", "-c", ask, str(folder / "s")],
             user=65534,
             text=True,
             capture_output=True,
             check=False,
         )
 
-    with serving(tmp_path, str(tmp_path / "serve.yaml")):
+    with serving(folder, str(folder / "serve.yaml")):
         assert "PermissionError" in asked().stderr
-    with serving(tmp_path, str(tmp_path / "serve.yaml"), "--mode", "666"):
+    with serving(folder, str(folder / "serve.yaml"), "--mode", "666"):
         said = asked()
         assert '"uid":65534' in said.stdout, said.stderr
         assert '"profile":"power_saver"' in said.stdout

@@ -13,7 +13,7 @@ from htppower.profiles.cache import ProfileCache
 from htppower.profiles.field_limits import field
 from htppower.profiles.file_format import structure
 from htppower.profiles.profile import Profile, without_process_settings
-from htppower.profiles.strict_yaml import read_document
+from htppower.profiles.strict_yaml import Document, read_document
 
 # No `from __future__ import annotations`: the types of the fields are read.
 
@@ -24,7 +24,7 @@ _MOST = 1_000_000
 
 @attrs.frozen
 class UserFields:
-    """What one user may have."""
+    """The limits of one user."""
 
     SAYS: ClassVar[str] = "What one user may have at a time."
 
@@ -84,7 +84,7 @@ class ServiceFields:
 
 @attrs.frozen
 class Allowed:
-    """What one user may have, with the cap as a profile."""
+    """The limits of one user, with the cap as a profile."""
 
     fields: UserFields
     cap: Profile | None
@@ -121,22 +121,35 @@ def service_file(path: str | None, profiles: ProfileCache) -> ServiceFile:
             lists every problem with its place.
     """
     if path is None:
-        return _Names(profiles).file(ServiceFields("htppower"))
-    document = read_document(path, "service")
+        return _Names(profiles, _uid).file(ServiceFields("htppower"))
+    found, document = _examined(read_document(path, "service"), _Names(profiles, _uid))
+    if found is None or document.problems:
+        raise ProfileError(document.problems)
+    return found
+
+
+def examine_service_file(path: str, profiles: ProfileCache, given: bytes | None = None) -> Document:
+    """Return a file with all its problems, for a review: users that only another machine knows are accepted.
+
+    If the content is ``given``, no file is read.
+    """
+    return _examined(read_document(path, "service", given), _Names(profiles, lambda user: user))[1]
+
+
+def _examined(document: Document, names: "_Names") -> tuple[ServiceFile | None, Document]:
     fields, findings = structure(document.tree, ServiceFields)
-    names = _Names(profiles)
     found = None if findings or document.problems else names.file(fields)
     problems = [*document.problems, *map(document.located, (*findings, *names.problems))]
-    if found is None or problems:
-        raise ProfileError(sorted(problems, key=lambda each: (each.line, each.column)))
-    return found
+    problems.sort(key=lambda each: (each.line, each.column))
+    return found, attrs.evolve(document, problems=tuple(problems))
 
 
 class _Names:
     """Looks up the profiles and the users that a file names, and keeps the problems."""
 
-    def __init__(self, profiles: ProfileCache) -> None:
+    def __init__(self, profiles: ProfileCache, user: Callable[[str], Any]) -> None:
         self._profiles = profiles
+        self._user = user
         self._found: dict[str, Profile] = {}
         self.problems: list[Finding] = []
 
@@ -151,7 +164,7 @@ class _Names:
             at = ("users", str(place))
             cap = self._profile(each.cap, (*at, "cap"))
             try:
-                number = _uid(each.user)
+                number = self._user(each.user)
             except KeyError:
                 hint = f"the name or the number of a user, or {EVERYONE}"
                 self.problems.append(Finding("VALUE-1", (*at, "user"), f"no user is {each.user!r}", hint))
@@ -181,10 +194,10 @@ def _wrong_temperatures(thermal: ThermalFields) -> list[Finding]:
 
 
 def _uid(user: str) -> int | None:
-    """Return the number of a user; None for every user.
+    """Return the number of a user; None means every user.
 
     Raises:
-        KeyError: there is no such user, or this system has no numbers of users.
+        KeyError: the user does not exist, or users have no numbers here.
     """
     if user == EVERYONE:
         return None

@@ -1,4 +1,4 @@
-"""What a client may ask of the service: one class for each verb. A message is a JSON object in one line."""
+"""The messages that a client may send: one class for each verb. A message is a JSON object in one line."""
 
 import json
 from collections.abc import Callable
@@ -154,7 +154,7 @@ def parse(line: bytes) -> tuple[dict[str, Any], int | None]:
     """Return a message as an object of JSON, and its id; None if it wants no answer.
 
     Raises:
-        Wrong: the line is no object of JSON, or its id is not a whole number.
+        Wrong: the line is not an object of JSON, or its id is not a whole number.
     """
     try:
         message = json.loads(line)

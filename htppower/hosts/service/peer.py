@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection, as the kernel says; a client can't state it."""
+"""The process and the user of a client, as the kernel states them."""
 
 from __future__ import annotations
 

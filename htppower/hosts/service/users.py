@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class User:
-    """What one user has now.
+    """The connections and leases that one user has now.
 
     Attributes:
         allowed: what it may have.

@@ -74,7 +74,7 @@ SECTIONS = {
         ),
         "schema": Entry(
             "htppower.tools.cli.schema",
-            "Write the JSON Schemas of profiles, power states, tests and device models into DIR.",
+            "Write the JSON Schemas of profiles and all other files that people write into DIR.",
         ),
         "completion": Entry(
             "htppower.tools.cli.completion",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.schemas import VALIDATORS
 
 from htppower.hosts.service.messages import LONGEST_LINE_BYTES, VERBS, Begin, Hello, Hold, Wrong, parse, read
 
@@ -37,7 +38,7 @@ def test_a_message_is_read_as_the_class_of_its_verb() -> None:
     ],
 )
 def test_a_line_that_is_no_message_is_refused(line: bytes, said: str) -> None:
-    """A line that is no object of JSON, or has a wrong id, is refused with what to send."""
+    """A line that is not an object of JSON, or has a wrong id, is refused with what to send."""
     with pytest.raises(Wrong) as caught:
         parse(line)
     assert caught.value.error == "malformed"
@@ -94,6 +95,31 @@ def test_an_unknown_verb_is_refused_with_the_known_ones(verb: object) -> None:
         read({"do": verb})
     assert caught.value.error == "unknown verb"
     assert "hold" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        HOLD,
+        {**HOLD, "id": 3, "owner": "camera", "deadline_us": 5, "device_id": 1, "core_ids": [0, 1]},
+        {"do": "hello", "protocol": 1, "name": "camera"},
+        {"do": "begin", "lease": 1, "inference": 0},
+        {"do": "end", "lease": 1, "inference": 0},
+        {"do": "use", "lease": 1, "profile": "burst"},
+        {"do": "release", "lease": 1},
+        {"do": "status"},
+        {"do": "watch", "events": False},
+    ],
+)
+def test_the_schema_accepts_what_the_service_reads(message: dict[str, object]) -> None:
+    """Both accept the message, and both refuse it with a further field, without a field, or as another verb."""
+    validator = VALIDATORS["message"]
+    assert validator.is_valid(message)
+    read(parse(json.dumps(message).encode())[0])
+    for wrong in ({**message, "path": "/x"}, {**message, "do": "stop"}, {"do": "hold", "reason": "r"}):
+        assert not validator.is_valid(wrong)
+        with pytest.raises(Wrong):
+            read(parse(json.dumps(wrong).encode())[0])
 
 
 def test_every_verb_says_what_it_does() -> None:
