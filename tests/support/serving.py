@@ -7,6 +7,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,7 +21,7 @@ from htppower.profiles.cache import ProfileCache
 from htppower.profiles.loading import profile_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from typing_extensions import Self
@@ -57,15 +58,17 @@ class Served:
 
     def until(self, raised: int) -> None:
         """Wait until this many sessions have their votes up."""
-        done = threading.Event()
-        deadline = asyncio.new_event_loop()
-        try:
-            end_s = deadline.time() + LONGEST_S
-            while self.raised() != raised:
-                assert deadline.time() < end_s, f"{self.raised()} sessions are raised, not {raised}"
-                done.wait(0.002)
-        finally:
-            deadline.close()
+        self._wait(lambda found: found == raised)
+
+    def until_raised(self) -> None:
+        """Wait until a session has its votes up."""
+        self._wait(bool)
+
+    def _wait(self, reached: Callable[[int], bool]) -> None:
+        end_s = time.monotonic() + LONGEST_S
+        while not reached(self.raised()):
+            assert time.monotonic() < end_s, f"{self.raised()} sessions are raised"
+            threading.Event().wait(0.002)
 
 
 class Raw:
