@@ -341,7 +341,7 @@ class Gate:
             self.open = False
             self.sustain.disarm()
             if self.cpu is not None:
-                self.cpu.release()
+                self.cpu.close()
             if self.learning is not None:
                 self.learning.close()
 
@@ -356,7 +356,7 @@ class Gate:
         self.learning = None
         if self.cpu is not None:
             # The request would last as long as the child has the descriptor open.
-            self.cpu.release()
+            self.cpu.disown()
 
     def relax_further(self) -> bool:
         """Return whether lowered votes relax to the second power state now; if they do so later, arm an alarm."""
