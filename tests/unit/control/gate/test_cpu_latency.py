@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from htppower import Profile
 
+pytestmark = pytest.mark.needs("descriptors")
 LIMIT_US = 44
 
 
@@ -274,7 +275,6 @@ def test_the_kernel_takes_the_limit_and_gives_it_up() -> None:
     bench.controller.close()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_keeps_no_request(hardware: Bench, device: Path) -> None:
     """A child closes its copy of the descriptor without a write, which would take back the parent's request."""
     session = hardware.controller.session(limited())
