@@ -11,6 +11,7 @@ import attrs
 from interrupts.world import SECOND_US, loaded
 from support.learning import relaxing
 
+from htppower.control.gate import cpu_latency
 from htppower.profiles.sustain import Adaptive
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION
 
@@ -119,6 +120,20 @@ def _learnt(world: World) -> Action:
         infer(session)
         _overlap(session)
         session.expect(in_us=SECOND_US)
+
+    return act
+
+
+@operation("inferences with a limit of the CPUs, and another profile")
+def _limited(world: World) -> Action:
+    cpu_latency.PATH = world.cpus.name
+    session = world.controller.session(attrs.evolve(loaded("high_performance"), cpu_latency_us=44))
+    world.sessions.append(session)
+
+    def act() -> None:
+        infer(session)
+        _overlap(session)
+        session.use("high_performance")
 
     return act
 
