@@ -27,10 +27,6 @@ class _Lines(asyncio.Protocol):
         self.answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._rest = b""
 
-    def connection_made(self, transport: Any) -> None:
-        """Keep the transport."""
-        self.transport = transport
-
     def data_received(self, data: bytes) -> None:
         """Deliver the answers that are whole."""
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -143,8 +139,9 @@ class _Connection:
         if step is None:  # CONNECT
             self._drop()
             opened = loop.create_pipe_connection if os.name == "nt" else loop.create_unix_connection
-            # Connecting to a local socket or pipe does not wait.
-            _, self._lines = await opened(_Lines, self._path)
+            # Connecting to a local socket or pipe does not wait. A pipe calls ``connection_made`` later.
+            transport, self._lines = await opened(_Lines, self._path)
+            self._lines.transport = transport
             return None
         lines = self._lines
         if lines is None or lines.transport.is_closing():

@@ -170,7 +170,7 @@ def test_memory_that_grows_is_found(monkeypatch: pytest.MonkeyPatch, checked: bo
     assert _found(tally) == ({"memory"} if checked else set())
 
 
-@pytest.mark.needs("modes")
+@pytest.mark.needs("unix sockets")
 def test_clients_of_a_service_leave_nothing() -> None:
     """A hundred clients that misbehave for a second, and are killed, leave no lease, id or vote."""
     command = [sys.executable, str(TESTS / "soak" / "clients.py"), "--seconds", "1", "--clients", "100", "--seed", "1"]

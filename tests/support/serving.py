@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,7 +24,6 @@ from htppower.profiles.loading import profile_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from typing_extensions import Self
 
@@ -75,16 +76,23 @@ class Raw:
     """A client that sends whatever it is told."""
 
     def __init__(self, path: str) -> None:
-        self.end = socket.socket(socket.AF_UNIX)
-        self.end.settimeout(LONGEST_S)
-        self.end.connect(path)
-        self._file = self.end.makefile("rb")
+        self.end: Any
+        if os.name == "nt":
+            self.end = self._file = Path(path).open("r+b", buffering=0)  # noqa: SIM115 - closed by ``close``
+        else:
+            self.end = socket.socket(socket.AF_UNIX)
+            self.end.settimeout(LONGEST_S)
+            self.end.connect(path)
+            self._file = self.end.makefile("rb")
         self._id = 0
         self.events: list[dict[str, Any]] = []
 
     def send(self, data: bytes) -> None:
         """Send bytes as they are."""
-        self.end.sendall(data)
+        if os.name == "nt":
+            self.end.write(data)
+        else:
+            self.end.sendall(data)
 
     def line(self) -> dict[str, Any]:
         """Return the next line of the service; nothing if it has disconnected."""
@@ -116,10 +124,15 @@ class Raw:
         self.close()
 
 
+def place_of(folder: Path) -> str:
+    """Return the socket of a service in a folder, or a pipe that is named after the folder."""
+    return rf"\\.\pipe\{folder.name}-{os.getpid()}" if os.name == "nt" else str(folder / "socket")
+
+
 @contextlib.contextmanager
 def served(folder: Path, file: str | None = None, backend: Backend | None = None) -> Iterator[Served]:
     """Run a service on a socket in a folder, with this text as its file."""
-    path = str(folder / "socket")
+    path = place_of(folder)
     profiles = ProfileCache([folder])
     stated = None
     if file is not None:

@@ -37,7 +37,7 @@ WINDOWS = {
 EXTRAS = ("unit", "vendor")
 ALL = tuple(f"tests/{tier}" for tier in ("windows", "native", "vendor", "contract", "corpus", "unit"))
 # Where Windows differs: the console, files, processes, clocks, libraries.
-MOST = (*ALL[:4], "tests/unit/backends")
+MOST = (*ALL[:4], "tests/unit/backends", "tests/unit/client", "tests/unit/hosts/service")
 _SKIPPED = "the tests on Windows are skipped"
 # Wine has no cluster of processes for them, and no D-Bus.
 _LEFT_OUT = ("dask", "dbus-fast")

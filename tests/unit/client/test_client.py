@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from support.serving import LONGEST_S, served
+from support.serving import LONGEST_S, place_of, served
 
 from htppower.client import Client, ServiceRefused, connect, connect_async
 from htppower.client import conversation as talks
@@ -18,8 +18,6 @@ from htppower.client import conversation as talks
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-pytestmark = pytest.mark.needs("modes")
 
 
 def test_an_inference_has_votes_and_the_end_lowers(tmp_path: Path) -> None:
@@ -81,7 +79,7 @@ def test_without_a_service_inferences_run_and_one_warning_says_so(
 def test_leases_and_inferences_are_renewed_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next begin connects again, requests each lease, and begins the inferences that run."""
     monkeypatch.setattr(talks, "FIRST_PAUSE_S", 0.0)
-    with connect("test", path=str(tmp_path / "socket")) as client:
+    with connect("test", path=place_of(tmp_path)) as client:
         with served(tmp_path):
             first = client.hold("burst", reason="first")
             second = client.hold("balanced", reason="second")
@@ -129,6 +127,7 @@ def misbehaving(path: str, answer: Callable[[socket.socket], object]) -> threadi
     return thread
 
 
+@pytest.mark.needs("unix sockets")
 @pytest.mark.parametrize(
     "said", [b"", b"{", b"nonsense\n", b"[]\n", b'"x"\n', b"\xff\xff\n", b'{"id": 1}\n', b'{"id": 1, "ok": true}\n']
 )
@@ -147,6 +146,7 @@ def test_a_service_that_answers_nonsense_costs_only_the_votes(tmp_path: Path, sa
         assert not client.connected
 
 
+@pytest.mark.needs("unix sockets")
 def test_a_service_that_hangs_costs_the_timeout_once(tmp_path: Path) -> None:
     """After the timeout the client disconnects, and does not wait again soon."""
     done = threading.Event()
@@ -248,6 +248,7 @@ def test_coroutines_without_a_service_run(tmp_path: Path, caplog: pytest.LogCapt
     assert len(caplog.records) == 1
 
 
+@pytest.mark.needs("unix sockets")
 def test_a_hanging_service_delays_a_coroutine_by_the_timeout(tmp_path: Path) -> None:
     """Then it goes on without votes."""
     done = threading.Event()

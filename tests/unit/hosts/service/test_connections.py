@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.needs("modes")
-
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Served]:
@@ -61,7 +59,7 @@ def test_who_leaves_is_lowered_at_once(service: Served) -> None:
     service.until(raised=1)
     (session,) = [each for each in service.controller.status().sessions if each.state == "RAISED"]
     assert session.owner is not None
-    assert session.owner.startswith("stays (user ")
+    assert session.owner.startswith("stays (")
     assert session.owner.endswith("): preview")
     stays.close()
     service.until(raised=0)
@@ -196,6 +194,7 @@ def test_lines_in_pieces_are_put_together(service: Served) -> None:
         assert (client.line()["lease"], client.line()["id"]) == (1, 10)
 
 
+@pytest.mark.needs("unix sockets")
 def test_a_client_that_floods_does_not_make_others_wait(tmp_path: Path) -> None:
     """Beyond its rate a client is read more slowly, and it loses no message; others of another rate go on."""
     file = "service: test\nusers: [{user: default, messages_per_s: 2000}]\n"
@@ -208,6 +207,7 @@ def test_a_client_that_floods_does_not_make_others_wait(tmp_path: Path) -> None:
         assert all(answer["ok"] for answer in answers)
 
 
+@pytest.mark.needs("unix sockets")
 def test_a_client_that_reads_nothing_is_disconnected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answers are bounded; after some time its connection ends, and its votes come down."""
     monkeypatch.setattr(connection, "LONGEST_STALL_S", 0.1)

@@ -10,9 +10,8 @@ from htppower import ProfileError, load_profile
 from htppower.hosts.service.limits import service_file
 from htppower.profiles.cache import ProfileCache
 
-pytestmark = pytest.mark.needs("modes")
 
-
+@pytest.mark.needs("modes")
 def test_a_user_has_its_own_entry_or_the_default(tmp_path: Path) -> None:
     """An entry is found by name or number; a user without one has the default entry, or the defaults."""
     path = tmp_path / "serve.yaml"
@@ -38,6 +37,7 @@ def test_a_cap_limits_only_what_goes_beyond_it(tmp_path: Path) -> None:
     assert names == {"burst": "balanced", "balanced": "balanced", "power_saver": "power_saver"}
 
 
+@pytest.mark.needs("modes")
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [

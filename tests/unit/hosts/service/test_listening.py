@@ -12,7 +12,7 @@ import pytest
 
 from htppower.hosts.service.listening import CantListenError, Listening, listen
 
-pytestmark = pytest.mark.needs("modes")
+pytestmark = pytest.mark.needs("unix sockets")
 
 
 def modes_and_rest(listening: Listening) -> tuple[int, bool]:

@@ -11,7 +11,7 @@ import pytest
 
 from htppower.hosts.service.peer import Peer, peer_of, user_name
 
-pytestmark = pytest.mark.needs("modes")
+pytestmark = pytest.mark.needs("unix sockets")
 
 
 @pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="only Linux tells the process")
