@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _FIRST_PASSED = 3
 # How many connections may wait until they are accepted; the kernel limits it further (listen(2)).
 _BACKLOG = 1024
+# How many of them asyncio accepts before the other clients have their turn.
+_ACCEPTED_AT_ONCE = 8
 
 
 class CantListenError(HtpPowerError, OSError):
@@ -68,7 +70,8 @@ async def listen(listening: Listening, make: Callable[[], asyncio.Protocol]) -> 
     _allow_many_descriptors()
     passed = _passed_socket()
     bound = passed or _bound_socket(path, listening)
-    server = await loop.create_unix_server(make, sock=bound, backlog=_BACKLOG)
+    server = await loop.create_unix_server(make, sock=bound, backlog=_ACCEPTED_AT_ONCE)
+    bound.listen(_BACKLOG)
     own = None if passed else _identity(path)
     try:
         yield "the socket of systemd" if passed else path
