@@ -7,6 +7,11 @@ same answer. Said causes come first. Within each kind the order is that of the t
 from __future__ import annotations
 
 import functools
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -56,14 +61,14 @@ class Evidence:
     @property
     def mend(self) -> Mend | None:
         """The mend of the first code of FastRPC in the log that has one of its own."""
-        mends = [FASTRPC_TEXTS[code].mend for code in self.log.fastrpc_codes]
+        mends = [FASTRPC_TEXTS[code.number].mend for code in self.log.fastrpc_codes]
         return next((mend for mend in mends if mend is not Mend.LOG), mends[0] if mends else None)
 
     @property
     def fastrpc(self) -> str:
         """The first code of FastRPC in the log, with its name and meaning; empty if there is none."""
         code = next(iter(self.log.fastrpc_codes), None)
-        return "" if code is None else f"FastRPC answers 0x{code:x} {FASTRPC_TEXTS[code].name}. "
+        return "" if code is None else f"FastRPC answers 0x{code.whole:x} {FASTRPC_TEXTS[code.number].name}. "
 
     @property
     def of_opening(self) -> bool:
@@ -84,6 +89,15 @@ def nothing(_evidence: Evidence) -> tuple[str, ...]:
 def on_linux(lines: Callable[[Evidence], tuple[str, ...]]) -> Callable[[Evidence], tuple[str, ...]]:
     """Return the lines on Linux, and none elsewhere: Windows has no such commands, and on a phone nobody is root."""
     return lambda evidence: lines(evidence) if evidence.machine.system == "linux" else ()
+
+
+def pip_install(what: str) -> str:
+    """Return the line that installs a package for htppower's Python, also if another pip comes first in PATH."""
+    pip, python = shutil.which("pip"), sys.executable
+    if pip is not None and Path(pip).parent == Path(python).parent:
+        return f"pip install {what}"
+    quoted = f"& '{python}'" if os.name == "nt" else shlex.quote(python)
+    return f"{quoted} -m pip install {what}"
 
 
 @attrs.frozen

@@ -216,8 +216,10 @@ class _Wait:
         """Print the last reading, or why there is none."""
         if self._clock is not None:
             seen = self._clock.status()
-            said = seen.problem if seen.reading is None else values(attrs.asdict(seen.reading))
-            _print_error(f"measured by {seen.source}: {said or 'nothing yet'}")
+            if seen.reading is None:
+                _print_error(f"not measured by {seen.source}: {seen.problem or 'nothing was read yet'}")
+            else:
+                _print_error(f"measured by {seen.source}: {values(attrs.asdict(seen.reading)) or 'nothing yet'}")
 
     def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
         """Handle a signal. Return what ends the wait, or None if the wait goes on."""

@@ -114,7 +114,7 @@ def test_the_second_file_of_the_chips_number_counts(machine: FakeMachine) -> Non
 def test_what_a_version_of_fastrpc_can_not_do(machine: FakeMachine, version: str, words: list[str]) -> None:
     """Latency votes have no effect with any version; polling needs 1.0.7. Of other versions nothing is known."""
     machine.package(version)
-    limits = read(machine).fastrpc.limits
+    limits = read(machine).fastrpc.limits(75)
     assert len(limits) == len(words)
     assert all(word in limit for word, limit in zip(words, limits, strict=True))
 
