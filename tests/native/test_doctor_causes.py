@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from support.diagnoses import DEVICES, DOCKER, KERNEL_LOG, NO_FILE, SOC0, diagnosed, fails, opened
+from support.diagnoses import DEVICES, DOCKER, KERNEL_LOG, MOUNTS, NAME, NO_FILE, SOC0, diagnosed, fails, opened
 from support.fake_machine import LIBRARIES, FakeMachine
 from support.standin import ALWAYS
 
@@ -74,7 +74,7 @@ ROWS = {
     "no number in a container": Row(
         (NO_LOG, NO_BACKEND),
         "soc_number_unreadable",
-        (DOCKER,),
+        (DOCKER.replace(MOUNTS, f"-v {SOC0}:{SOC0}:ro {MOUNTS}"),),
         "must be mounted",
         lambda machine: machine.without("sys/devices/soc0/*").having(".dockerenv"),
     ),
@@ -190,7 +190,7 @@ ROWS = {
     "no nodes in a container": Row(
         fails(14001),
         "device_node",
-        (f"podman run {DEVICES} --group-add keep-groups -v {SOC0}:{SOC0}:ro IMAGE",),
+        (f"podman run {DEVICES} --group-add keep-groups {MOUNTS} {NAME} IMAGE",),
         "the container gets none of the host's device nodes",
         lambda machine: machine.without("dev/fastrpc-*").having("run/.containerenv"),
     ),
@@ -230,7 +230,7 @@ ROWS = {
     "a node that no group of a container may open": Row(
         opened(0x4E),
         "device_node",
-        (f"docker run {DEVICES} --user 0 -v {SOC0}:{SOC0}:ro IMAGE",),
+        (f"docker run {DEVICES} --user 0 {MOUNTS} {NAME} IMAGE",),
         "its mode 0600",
         lambda machine: machine.closing("fastrpc-cdsp").having("dev/fastrpc-cdsp", mode=0o600).having(".dockerenv"),
     ),

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 SOC0 = "/sys/devices/soc0"
 DEVICES = "--device /dev/fastrpc-cdsp --device /dev/dma_heap/system"
 GROUPS = '--group-add "$(stat -c %g /dev/fastrpc-cdsp)" --group-add "$(stat -c %g /dev/dma_heap/system)"'
-DOCKER = f"docker run {DEVICES} {GROUPS} -v {SOC0}:{SOC0}:ro IMAGE"
+FOLDERS = ("/usr/lib/dsp", "/usr/lib/rfsa", "/usr/share/qcom")
+MOUNTS = " ".join(f"-v {folder}:{folder}:ro" for folder in FOLDERS)
+NAME = "-e MACHINE_NAME=\"$(tr -d '\\0' < /sys/firmware/devicetree/base/model)\""
+DOCKER = f"docker run {DEVICES} {GROUPS} {MOUNTS} {NAME} IMAGE"
 KERNEL_LOG = "sudo dmesg | grep -i fastrpc"
 NO_FILE = "cannot open shared object file: No such file or directory"
 

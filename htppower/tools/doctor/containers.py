@@ -19,15 +19,11 @@ _CHIP = "/sys/devices/soc0"
 _MACHINE_NAME = r"""-e MACHINE_NAME="$(tr -d '\0' < /sys/firmware/devicetree/base/model)" """.strip()
 
 
-def run_lines(machine: Machine, *, shells: bool = False) -> tuple[str, ...]:
+def run_lines(machine: Machine) -> tuple[str, ...]:
     """Return the line that starts this container anew, to be typed on the host; none if its kind is not known.
 
     It has all options, since one that is left out takes away what the container has now. The groups of the nodes are
     looked up on the host: a container without the nodes does not know them.
-
-    Args:
-        machine: the facts, read in the container.
-        shells: whether to mount the folders of the programs of the process domain, too.
     """
     if not machine.engine:
         return ()
@@ -39,7 +35,7 @@ def run_lines(machine: Machine, *, shells: bool = False) -> tuple[str, ...]:
         options.append("--group-add keep-groups")
     else:
         options += [f'--group-add "$(stat -c %g {node})"' for node in (nodes[0], HEAP)]
-    folders = (_CHIP, *SHELL_FOLDERS) if shells else (_CHIP,)
-    options += [f"-v {folder}:{folder}:ro" for folder in folders]
-    options += [_MACHINE_NAME] if shells else []
+    chip = (_CHIP,) if machine.soc_number is None else ()
+    options += [f"-v {folder}:{folder}:ro" for folder in (*chip, *SHELL_FOLDERS)]
+    options.append(_MACHINE_NAME)
     return (f"{machine.engine} run {' '.join(options)} IMAGE",)

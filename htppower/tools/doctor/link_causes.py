@@ -152,21 +152,22 @@ def _says_failed(evidence: Evidence) -> str:
 
 def _shells_missing(evidence: Evidence) -> bool:
     machine = evidence.machine
-    return _not_opened(evidence) and machine.system == "linux" and machine.is_board and not machine.shells
+    can_open = any(node.may_open for node in machine.npu_nodes)
+    return _not_opened(evidence) and machine.system == "linux" and can_open and not machine.shells
 
 
 def _says_shells(evidence: Evidence) -> str:
     whose = "They belong to the firmware of the board"
     mend = f"{whose}: install its package."
     if evidence.machine.container:
-        mend = f"{whose}: mount the folders that the host has; Docker would create the others."
+        mend = f"{whose}: mount those folders that the host has."
     folders = ", ".join(SHELL_FOLDERS)
     return f"The programs of the process domain, fastrpc_shell_unsigned_3, are in none of {folders}. {mend}"
 
 
 def _lines_for_shells(evidence: Evidence) -> tuple[str, ...]:
     if evidence.machine.container:
-        return run_lines(evidence.machine, shells=True)
+        return run_lines(evidence.machine)
     return ("sudo find / -xdev -name 'fastrpc_shell_*'",)
 
 
