@@ -163,12 +163,20 @@ class _Wait:
                     self._failed(session.error)
                 for lost in () if self._child is not None else session.degradations:
                     _print_error(f"without {lost.option.name}: {lost.rule}: {lost.message}")
+                self._tell_cpu_latency()
                 unsubscribe = self._controller.subscribe(_print_event)
                 yield
         finally:
             session.close()
             if unsubscribe is not None:
                 unsubscribe()
+
+    def _tell_cpu_latency(self) -> None:
+        """Print why the profile's limit for the CPUs can't be requested."""
+        limits = (each.cpu_latency for each in self._controller.status().sessions)
+        for problem in (limit.problem for limit in limits if limit is not None and self._child is None):
+            if problem is not None:
+                _print_error(f"without cpu_latency_us: {problem}; htppower explain cpu_latency_us")
 
     def _open(self) -> Session | None:
         holding = self._holding
