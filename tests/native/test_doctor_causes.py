@@ -184,7 +184,7 @@ ROWS = {
         fails(1002, "mmap failed"),
         "no_shared_memory",
         (JOIN,),
-        "sam may not open /dev/dma_heap/system",
+        "/dev/dma_heap/system: its group is fastrpc, its mode 0660. Join its group, then log in again.",
         lambda machine: machine.closing("system"),
     ),
     "no nodes in a container": Row(
@@ -217,7 +217,7 @@ ROWS = {
             "sudo udevadm control --reload && sudo udevadm trigger",
             JOIN,
         ),
-        "its mode 0600",
+        "its mode 0600. Give a group access, join it, then log in again.",
         lambda machine: machine.closing("fastrpc-cdsp").having("dev/fastrpc-cdsp", mode=0o600),
     ),
     "a node that the user of a container may not open": Row(
@@ -356,6 +356,17 @@ def test_the_document_has_the_cause_the_machine_and_the_log(standin: Standin, ma
     assert document["cause"]["id"] == "skel_not_loaded"
     assert document["next"][0] == document["cause"]["lines"][0] == SKEL
     assert document["machine"]["soc"] == "SM8650"
+    assert document["machine"]["fastrpc"]["shells"] == ["/usr/share/qcom/qcs8300/dsp/cdsp/fastrpc_shell_unsigned_3"]
     assert document["machine"]["fastrpc"]["package"] == "qcom-fastrpc1"
     means = [line["means"] for line in document["log"] if "qnn_open" in line["text"]]
     assert means == [["0x80000406 AEE_EUNABLETOLOAD: The skel is missing, or can't be loaded."]]
+
+
+def test_a_skel_that_is_nowhere_is_in_the_sdk(standin: Standin, machine: FakeMachine) -> None:
+    """If no folder near the library has it, the cause says where it comes from, also beside faults of a variable."""
+    where = "It is not near the library: copy it from lib/hexagon-v75/unsigned of the SDK"
+    assert where in diagnosed(standin, machine, *opened(0x80000406)).causes[0].says
+    machine.environment["ADSP_LIBRARY_PATH"] = "/not/there"
+    assert where in diagnosed(standin, machine, *opened(0x80000406)).causes[0].says
+    (standin.path.parent / "libQnnHtpV75Skel.so").touch()
+    assert where not in diagnosed(standin, machine, *opened(0x80000406)).causes[0].says

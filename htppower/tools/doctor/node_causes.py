@@ -56,7 +56,8 @@ def _says_closed(machine: Machine, node: Node) -> str:
         return f"This process may open {node.path}, so the policy of the system (SELinux, a sandbox) may refuse it."
     if node.joined:
         return f"{machine.user} is in the group {node.group} of {node.path} since the last login: log in again."
-    then = "" if machine.container else " Join its group, then log in again."
+    join = "Join its group" if node.group_reads and node.gid else "Give a group access, join it"
+    then = "" if machine.container else f" {join}, then log in again."
     whose = f"its group is {node.group}, its mode {node.mode}"
     return f"The user {machine.user} may not open {node.path}: {whose}.{then}"
 

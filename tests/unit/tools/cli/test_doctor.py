@@ -93,6 +93,14 @@ def test_a_library_that_breaks_is_a_line_of_the_report(command: Command, monkeyp
     assert document["machine"]["kernel"]
 
 
+def test_what_to_do_follows_the_problem_if_no_cause_is_known(command: Command, tmp_path: Path) -> None:
+    """It is not below the facts of the machine."""
+    (tmp_path / "lib.so").write_text("no library")
+    lines = command.output("doctor", "--library", str(tmp_path / "lib.so"), exit_code=1, columns=300).splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["usable", "problem", "to", "tried"]
+    assert len([line for line in lines if line.startswith("to do")]) == 1
+
+
 def test_a_soc_that_does_not_exist_is_wrong_input(command: Command) -> None:
     """A mistyped SoC is an error of the command line, not of the machine."""
     result = command.run("doctor", "--soc", "SM0000")
