@@ -10,6 +10,9 @@ from support.fake_machine import LIBRARIES, FakeMachine
 
 from htppower.backends.qnn.library import VARIABLE, library_name
 from htppower.tools.doctor.diagnosis import diagnose
+from htppower.tools.doctor.document import as_document
+from htppower.tools.doctor.report import blocks
+from htppower.tools.report.as_text import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +37,20 @@ def test_missing_programs_of_the_process_domain_are_seen(
     machine.without("usr/share/qcom/**/fastrpc_shell_*")
     if container:
         machine.having(".dockerenv")
-    others = diagnosed(standin, machine, *opened(0x80000401)).causes[1:]
-    assert [cause.id for cause in others] == ["shells_missing"]
-    assert "are in none of /usr/lib/dsp, /usr/lib/rfsa, /usr/share/qcom" in others[0].says
-    (line,) = others[0].lines
+    first, last = diagnosed(standin, machine, *opened(0x80000401)).causes
+    # A code that only says that the call failed is less than what is seen.
+    assert (first.id, last.id) == ("shells_missing", "fastrpc_failed")
+    assert "are in none of /usr/lib/dsp, /usr/lib/rfsa, /usr/share/qcom" in first.says
+    (line,) = first.lines
     assert line == (DOCKER if container else "sudo find / -xdev -name 'fastrpc_shell_*'")
+
+
+def test_the_lines_of_other_causes_are_whole(standin: Standin, machine: FakeMachine) -> None:
+    """They can be pasted into a shell, whatever the width of the terminal."""
+    machine.without("usr/share/qcom/**/fastrpc_shell_*").having(".dockerenv")
+    document = as_document(diagnosed(standin, machine, *opened(0x8A)))
+    assert [cause["id"] for cause in document["other_causes"]] == ["shells_missing"]
+    assert f"type        {DOCKER}" in as_text(blocks(document), 60).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -50,7 +62,7 @@ def test_a_heap_that_can_not_be_opened_is_seen(
     """FastRPC needs it for the programs of the process domain, so it may be the cause of any open that fails."""
     change(machine)
     causes = diagnosed(standin, machine, *opened(0x80000401)).causes
-    assert [cause.id for cause in causes] == ["fastrpc_failed", "no_shared_memory"]
+    assert [cause.id for cause in causes] == ["no_shared_memory", "fastrpc_failed"]
 
 
 @pytest.mark.parametrize(

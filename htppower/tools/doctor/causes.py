@@ -1,7 +1,8 @@
 """The causes of a failure, and the search for the most likely one.
 
 A cause is *said* if the library's answer or its log names it, and *seen* if a fact of the machine would lead to the
-same answer. Said causes come first. Within each kind the order is that of the table.
+same answer. Said causes come first, but one that is no more than a code comes last. Within each kind the order is that
+of the table.
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class Cause:
         seen: whether a fact of the machine would lead to that answer.
         says: the cause in sentences.
         lines: the lines to type.
+        vague: whether it is no more than a code, so that any other cause is more likely.
     """
 
     id: str
@@ -117,6 +119,7 @@ class Cause:
     seen: Callable[[Evidence], bool]
     says: Callable[[Evidence], str]
     lines: Callable[[Evidence], tuple[str, ...]] = nothing
+    vague: bool = False
 
 
 @attrs.frozen
@@ -138,8 +141,12 @@ def found_causes(causes: Iterable[Cause], evidence: Evidence, attempts: Attempts
             seen.append(cause)
     # The log is about the causes that are said.
     unsaid = attrs.evolve(evidence, log=Log())
-    told = [attempts.of(cause.id, functools.partial(_told, cause, evidence), None) for cause in said]
-    told += [attempts.of(cause.id, functools.partial(_told, cause, unsaid), None) for cause in seen]
+    order = [
+        *((cause, evidence) for cause in said if not cause.vague),
+        *((cause, unsaid) for cause in seen),
+        *((cause, evidence) for cause in said if cause.vague),
+    ]
+    told = [attempts.of(cause.id, functools.partial(_told, cause, shown), None) for cause, shown in order]
     return tuple(found for found in told if found is not None)
 
 

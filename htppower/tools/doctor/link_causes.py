@@ -248,6 +248,7 @@ LINK_CAUSES = (
         never,
         _says_failed,
         on_linux(lambda _: ("sudo dmesg | grep -i fastrpc",)),
+        vague=True,
     ),
     Cause("shells_missing", never, _shells_missing, _says_shells, on_linux(_lines_for_shells)),
     Cause(

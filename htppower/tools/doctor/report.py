@@ -28,6 +28,9 @@ def blocks(document: dict[str, Any]) -> tuple[Block, ...]:
     found: list[Block] = [Pairs(first)]
     if cause is not None and cause["lines"]:
         found.append(_to_type(cause["lines"]))
+    for other in document["other_causes"]:
+        found.append(Pairs([("or", other["says"])]))
+        found += [_to_type(other["lines"])] if other["lines"] else []
     found.append(Pairs(_facts(document)))
     lines = [line for line in document["next"] if _is_skel_line(line, document)]
     if lines:
@@ -47,7 +50,6 @@ def _to_type(lines: list[str]) -> Lines:
 
 
 def _facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from _joined("or", (_other(cause) for cause in document["other_causes"]))
     if document["problem"] is not None:
         yield "problem", document["problem"]["message"]
     if document["cause"] is None and not document["usable"]:
@@ -89,10 +91,6 @@ def _joined(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return aligned(rows) if rows else []
-
-
-def _other(cause: dict[str, Any]) -> str:
-    return "\n".join((cause["says"], *(f"type: {line}" for line in cause["lines"])))
 
 
 def _of_library(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
