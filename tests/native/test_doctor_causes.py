@@ -244,7 +244,7 @@ ROWS = {
         opened(0x57),
         "dsp_down",
         ("echo start | sudo tee /sys/class/remoteproc/remoteproc1/state",),
-        "(cdsp) is offline. Its device nodes come with its start.",
+        "(cdsp) is offline. The kernel makes its device nodes when it starts.",
         lambda machine: machine.without("dev/fastrpc-*").processor("remoteproc1", "cdsp", "offline"),
     ),
     "a DSP that is stopped": Row(

@@ -121,7 +121,7 @@ def _dsp_seen(evidence: Evidence) -> bool:
 def _says_dsp(evidence: Evidence) -> str:
     stopped = evidence.machine.stopped_dsp
     if stopped is not None:
-        nodes = "" if evidence.machine.npu_nodes else " Its device nodes come with its start."
+        nodes = "" if evidence.machine.npu_nodes else " The kernel makes its device nodes when it starts."
         why = "If it does not start, the kernel's log says why (sudo dmesg | grep -i remoteproc)."
         return f"{evidence.fastrpc}The DSP of the NPU ({stopped.name}) is {stopped.state}.{nodes} {why}"
     return f"{evidence.fastrpc}The DSP does not answer: it restarts, or is down."

@@ -130,7 +130,7 @@ def test_a_limit_for_the_cpus_that_is_not_requested_is_told(
     path.write_text("profile: camera\nsummary: For a test.\nextends: burst\ncpu_latency_us: 44\n", encoding="ascii")
     done = command.run("profile", str(path), "--backend", "simulated", "--for", "10ms", columns=300)
     assert done.exit_code == 0
-    assert f"without cpu_latency_us: {tmp_path}/missing: No such file or directory" in done.stderr
+    assert f"without cpu_latency_us: {tmp_path / 'missing'}: No such file or directory" in done.stderr
     assert "without cpu" not in command.run("profile", "burst", "--backend", "simulated", "--for", "10ms").stderr
 
 
