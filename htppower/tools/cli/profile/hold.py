@@ -154,12 +154,20 @@ class _Wait:
                     self._failed(session.error)
                 for lost in () if self._child is not None else session.degradations:
                     _print_error(f"without {lost.option.name}: {lost.rule}: {lost.message}")
+                self._tell_cpu_latency()
                 unsubscribe = self._controller.subscribe(_print_event)
                 yield
         finally:
             session.close()
             if unsubscribe is not None:
                 unsubscribe()
+
+    def _tell_cpu_latency(self) -> None:
+        """Print why the profile's limit for the CPUs can't be requested."""
+        limits = (each.cpu_latency for each in self._controller.status().sessions)
+        for problem in (limit.problem for limit in limits if limit is not None and self._child is None):
+            if problem is not None:
+                _print_error(f"without cpu_latency_us: {problem}; htppower explain cpu_latency_us")
 
     def _open(self) -> Session | None:
         holding = self._holding
@@ -207,8 +215,10 @@ class _Wait:
         """Print the last reading, or why there is none."""
         if self._clock is not None:
             seen = self._clock.status()
-            said = seen.problem if seen.reading is None else values(attrs.asdict(seen.reading))
-            _print_error(f"measured by {seen.source}: {said or 'nothing yet'}")
+            if seen.reading is None:
+                _print_error(f"not measured by {seen.source}: {seen.problem or 'nothing was read yet'}")
+            else:
+                _print_error(f"measured by {seen.source}: {values(attrs.asdict(seen.reading)) or 'nothing yet'}")
 
     def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
         """Handle a signal. Return what ends the wait, or None if the wait goes on."""
