@@ -120,11 +120,11 @@ def test_status_lists_the_leases(tmp_path: Path, command: Command) -> None:
     with serving(tmp_path) as process, connected(tmp_path) as client:
         client.ask("hold", profile="burst", reason="preview", owner="camera")
         client.ask("begin", lease=1, inference=1)
-        shown = f"process {os.getpid()}): preview"
+        shown = f"process {os.getpid()}: camera: preview"
         end_s = time.monotonic() + LONGEST_S
         while shown not in (said := " ".join(command.output("status", str(process.pid)).split())):
             assert time.monotonic() < end_s, said
-        assert "camera (user" in said
+        assert "user " in said
         assert "RAISED" in said
 
 

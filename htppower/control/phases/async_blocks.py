@@ -65,9 +65,11 @@ class AsyncInference:
 
     async def raised(self) -> None:
         """Wait until the votes of the inference are in force; if that fails, the inference has not begun."""
-        phases = self._phases
+        phases, held = self._phases, tuple(self._held)
+        if not held:
+            return  # it has ended
         try:
-            waits = phases.waits(self._held[0])
+            waits = phases.waits(held[0])
             await self._settled(Cause.INFERENCE_BEGAN, waits=waits)
         except BaseException as error:
             taken = self.take()

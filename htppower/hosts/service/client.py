@@ -105,8 +105,7 @@ class Client:
         self._user.leases += 1
         owner = hold.owner or self._name or ""
         try:
-            shown = f"{owner} ({self._peer}): {hold.reason}"
-            session = await _refusable(self._voting.open, hold, shown, self._user.allowed)
+            session = await _refusable(self._voting.open, hold, owner, self._peer, self._user.allowed)
         except BaseException:
             self._user.leases -= 1
             raise

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import collections
 import json
 import logging
 from typing import TYPE_CHECKING, Any
 
 from htppower.hosts.service.client import Client
 from htppower.hosts.service.messages import LONGEST_LINE_BYTES, Wrong, parse, shown
-from htppower.hosts.service.peer import peer_of
+from htppower.hosts.service.peer import has_hung_up, peer_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -19,14 +18,19 @@ if TYPE_CHECKING:
     from htppower.hosts.service.voting import Voting
 
 _LOGGER = logging.getLogger("htppower.service")
-# How many lines of one client are handled before the others have their turn.
-_LINES_OF_A_TURN = 32
+_BUFFER_BYTES = 16_384
+# How long the lines of one client are handled before the others have their turn, in seconds.
+_TURN_S = 0.001
+# A longer line counts as several messages of its user's rate.
+_BYTES_OF_A_MESSAGE = 512
 # With more bytes of unread answers, the client's lines are not read; after this time, in seconds, it is disconnected.
 _MOST_UNREAD_BYTES = 65_536
 LONGEST_STALL_S = 10.0
+# How often to look whether a client is gone whose lines are not read, in seconds.
+_LOOK_S = 0.02
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """One connection. Its client's leases end with it."""
 
     def __init__(self, voting: Voting, users: Users) -> None:
@@ -36,11 +40,14 @@ class Connection(asyncio.Protocol):
         self._transport: Any = None
         self._user: User | None = None
         self._client: Client | None = None
-        self._rest = b""
-        self._lines: collections.deque[bytes] = collections.deque()
+        self._buffer = bytearray(_BUFFER_BYTES)
+        # What has arrived; the lines before the place are handled.
+        self._data = b""
+        self._place = 0
         self._task: asyncio.Task[None] | None = None
         self._next: asyncio.Handle | None = None
         self._stalled: asyncio.TimerHandle | None = None
+        self._look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Let the client in, or refuse it with an answer."""
@@ -58,25 +65,27 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, _error: Exception | None) -> None:
         """End all leases of the client."""
-        for handle in (self._next, self._stalled):
+        for handle in (self._next, self._stalled, self._look):
             if handle is not None:
                 handle.cancel()
-        self._lines.clear()
+        self._end_client()
+
+    def _end_client(self) -> None:
         client, self._client = self._client, None
+        self._data, self._place = b"", 0
         if client is not None:
             client.close()
             self._users.leave(self._transport)
 
-    def data_received(self, data: bytes) -> None:
-        """Take the whole lines of what has arrived."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        self._lines.extend(lines)
-        longest = max(map(len, (self._rest, *lines)))
-        if longest > LONGEST_LINE_BYTES:
-            self._lines.clear()
-            hint = f"at most {LONGEST_LINE_BYTES} bytes in each line"
-            self._refuse(Wrong("malformed", f"a line has {longest} bytes or more", hint))
-        elif self._next is None:
+    def get_buffer(self, _size: int) -> bytearray:
+        """Return where the next bytes go."""
+        return self._buffer
+
+    def buffer_updated(self, count: int) -> None:
+        """Take what has arrived."""
+        self._data = self._data[self._place :] + self._buffer[:count]
+        self._place = 0
+        if self._next is None:
             self._turn()
 
     def pause_writing(self) -> None:
@@ -93,21 +102,45 @@ class Connection(asyncio.Protocol):
     def _turn(self) -> None:
         """Handle lines, until the client must wait: for others, for its votes, for its rate, or to read answers."""
         self._next = None
-        for _ in range(_LINES_OF_A_TURN):
-            if self._client is None or self._user is None or self._task or self._stalled or not self._lines:
+        end_s = self._loop.time() + _TURN_S
+        while self._client is not None and self._user is not None and not (self._task or self._stalled):
+            end = self._data.find(b"\n", self._place)
+            longest = (len(self._data) if end < 0 else end) - self._place
+            if longest > LONGEST_LINE_BYTES:
+                hint = f"at most {LONGEST_LINE_BYTES} bytes in each line"
+                self._refuse(Wrong("malformed", f"a line has {longest} bytes or more", hint))
+                return
+            if end < 0:
                 break
-            wait_s = self._user.wait_s(self._loop.time())
+            now_s = self._loop.time()
+            wait_s = self._user.wait_s(now_s, 1 + longest // _BYTES_OF_A_MESSAGE)
             if wait_s > 0:
                 self._next = self._loop.call_later(wait_s, self._turn)
                 break
-            self._handle(self._client, self._lines.popleft())
+            line, self._place = self._data[self._place : end], end + 1
+            self._handle(self._client, line)
+            if now_s > end_s:
+                self._go_on()
+                break
+        self._read_or_not()
+
+    def _read_or_not(self) -> None:
+        """Read on unless a line is left. Then look whether the client is gone, since its end would not be read."""
+        if self._transport.is_closing():
+            return
+        if not self._stalled and self._data.find(b"\n", self._place) < 0:
+            self._transport.resume_reading()
+            return
+        self._transport.pause_reading()
+        if self._look is None:
+            self._look = self._loop.call_later(_LOOK_S, self._look_for_end)
+
+    def _look_for_end(self) -> None:
+        self._look = None
+        if has_hung_up(self._transport.get_extra_info("socket")):
+            self._transport.abort()
         else:
-            self._next = self._loop.call_soon(self._turn)
-        if not self._transport.is_closing():
-            if self._lines or self._stalled:
-                self._transport.pause_reading()
-            else:
-                self._transport.resume_reading()
+            self._read_or_not()
 
     def _go_on(self) -> None:
         if self._next is None and self._client is not None:
@@ -158,5 +191,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(json.dumps(fields, separators=(",", ":")).encode("ascii") + b"\n")
 
     def _refuse(self, wrong: Wrong) -> None:
+        """Disconnect the client with an answer. Its leases end now, even if it does not read the answer."""
         self._answer(None, wrong.answer())
         self._transport.close()
+        if self._client is not None:
+            self._end_client()
+            self._look = self._loop.call_later(LONGEST_STALL_S, self._transport.abort)

@@ -66,11 +66,13 @@ class Lease:
         except HtpPowerError as error:
             del self._running[number]
             raise Wrong("lease ended", str(error), "request a new lease with hold") from None
+        if not up:
+            return self._raised(number, running, window_us)
         if window_us is not None:
             self._limit(number, running, window_us)
-        return None if up else self._raised(number, running)
+        return None
 
-    async def _raised(self, number: int, running: _Running) -> None:
+    async def _raised(self, number: int, running: _Running, window_us: int | None) -> None:
         try:
             await running.inference.raised()
         except BaseException as error:
@@ -79,6 +81,10 @@ class Lease:
             if isinstance(error, HtpPowerError):
                 raise Wrong("lease ended", str(error), "request a new lease with hold") from None
             raise
+        if self._running.get(number) is not running:
+            raise Wrong("lease ended", "the lease has ended during the begin", "request a new lease with hold")
+        if window_us is not None:
+            self._limit(number, running, window_us)
 
     def end(self, number: int) -> bool:
         """End an inference, without waiting for a call; return whether it ran."""

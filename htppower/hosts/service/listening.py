@@ -48,7 +48,7 @@ class Listening:
 
 
 @contextlib.asynccontextmanager
-async def listen(listening: Listening, make: Callable[[], asyncio.Protocol]) -> AsyncIterator[str]:
+async def listen(listening: Listening, make: Callable[[], asyncio.BaseProtocol]) -> AsyncIterator[str]:
     """Accept connections inside the block; yield where, in words.
 
     Raises:
@@ -70,7 +70,9 @@ async def listen(listening: Listening, make: Callable[[], asyncio.Protocol]) -> 
     _allow_many_descriptors()
     passed = _passed_socket()
     bound = passed or _bound_socket(path, listening)
-    server = await loop.create_unix_server(make, sock=bound, backlog=_ACCEPTED_AT_ONCE)
+    # From Python 3.13 on asyncio would remove the socket, even if it is systemd's.
+    kept = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+    server = await loop.create_unix_server(make, sock=bound, backlog=_ACCEPTED_AT_ONCE, **kept)
     bound.listen(_BACKLOG)
     own = None if passed else _identity(path)
     try:
@@ -116,6 +118,7 @@ def _bound_socket(path: str, listening: Listening) -> socket.socket:
     before = os.umask(0o177)
     try:
         made.bind(path)
+        made.listen(_BACKLOG)
     except OSError as error:
         made.close()
         raise CantListenError(_why_not_bound(path, error)) from None

@@ -1,14 +1,12 @@
 """The messages that a client may send: one class for each verb. A message is a JSON object in one line."""
 
 import json
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
 
 from htppower.errors import Finding, printable, shortened
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.discovery import SUFFIXES
 from htppower.profiles.field_limits import Refused, field
 from htppower.profiles.typed_fields import read_fields
 
@@ -18,7 +16,8 @@ PROTOCOL = 1
 # A hold with the longest value in each field, with every character escaped, has 5.5 KB.
 LONGEST_LINE_BYTES = 8192
 LONGEST_TEXT = 200
-_MOST_CORES = 16
+_MOST_CORES = _MOST_ITEMS = 16
+_LONGEST_KEY = 40
 # JSON readers keep whole numbers up to this one exactly (RFC 8259, section 6).
 LARGEST_NUMBER = 2**53 - 1
 # A year.
@@ -29,7 +28,7 @@ _LEASE = field("the number of the lease, from the answer to `hold`.", limits=(1,
 _INFERENCE = field(
     "the number of the inference, chosen by the client; two that run in one lease differ.", limits=(0, LARGEST_NUMBER)
 )
-_PROFILE = field("the name of a profile that the service knows, never a path.", is_name=True)
+_PROFILE = field("the name of a profile that the service knows, never a path.", is_name=True, most=LONGEST_TEXT)
 
 
 @attrs.frozen
@@ -39,7 +38,9 @@ class Hello:
     SAYS: ClassVar[str] = "The first message: who the client is, and which protocol it speaks."
 
     protocol: int = field("the version of the protocol.", only=PROTOCOL)
-    name: str = field("the name of the client's program, for the status and logs.", one_line=True)
+    name: str = field(
+        "the name of the client's program, for the status and logs.", one_line=True, fewest=1, most=LONGEST_TEXT
+    )
 
 
 @attrs.frozen
@@ -49,13 +50,27 @@ class Hold:
     SAYS: ClassVar[str] = "Opens a lease with a profile. It raises no votes: `begin` does."
 
     profile: str = _PROFILE
-    reason: str = field("why the lease is needed, for the status and logs.", one_line=True)
-    owner: str | None = field("the task that needs it; the client's name by default.", one_line=True, optional=True)
+    reason: str = field("why the lease is needed, for the status and logs.", one_line=True, fewest=1, most=LONGEST_TEXT)
+    owner: str | None = field(
+        "the task that needs it; the client's name by default.",
+        one_line=True,
+        fewest=1,
+        most=LONGEST_TEXT,
+        optional=True,
+    )
     deadline_us: int | None = field(
         "the lease ends by itself after this time, in microseconds.", limits=(1, LONGEST_US), optional=True
     )
     device_id: int = field("the device; 0 by default.", limits=_CORE_LIMITS, optional=True, default=0)
-    core_ids: tuple[int, ...] = field("the cores to vote on; core 0 by default.", fewest=1, optional=True, default=(0,))
+    core_ids: tuple[int, ...] = field(
+        "the cores to vote on; core 0 by default.",
+        limits=_CORE_LIMITS,
+        fewest=1,
+        most=_MOST_CORES,
+        each_once=True,
+        optional=True,
+        default=(0,),
+    )
 
 
 @attrs.frozen
@@ -106,7 +121,7 @@ class Release:
 class Status:
     """Ask for the leases."""
 
-    SAYS: ClassVar[str] = "Asks for the client's own leases, and the sum of all others."
+    SAYS: ClassVar[str] = "Asks for the client's own leases, and the sums over all."
 
 
 @attrs.frozen
@@ -134,7 +149,7 @@ class Wrong(Exception):  # noqa: N818 - becomes an answer, and never leaves the 
     """A message that the service refuses.
 
     Attributes:
-        error: the kind of the error, in one word.
+        error: the kind of the error, in words that stay the same.
         message: what is wrong.
         hint: what to do.
         field: the field that is wrong, or nothing.
@@ -158,6 +173,8 @@ def parse(line: bytes) -> tuple[dict[str, Any], int | None]:
     """
     try:
         message = json.loads(line)
+        # JSON can spell halves of characters, which no output could print.
+        json.dumps(message, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise Wrong("malformed", f"{shown(line)} is not JSON", "send one object of JSON in each line") from None
     if not isinstance(message, dict):
@@ -179,14 +196,19 @@ def read(message: dict[str, Any]) -> Any:
     if kind is None:
         hint = did_you_mean(verb, VERBS) if isinstance(verb, str) else f"one of {', '.join(VERBS)}"
         raise Wrong("unknown verb", f"do is {shortened(repr(verb))}", hint, "do")
+    known = attrs.fields_dict(kind)
+    # Similar names of very many keys, or very long ones, would take long to find.
+    unknown = next((name for name in message if name not in known), "")
+    if unknown:
+        hint = did_you_mean(unknown, known) if len(unknown) < _LONGEST_KEY else f"one of {', '.join(known)}"
+        raise Wrong("wrong field", f"unknown field {shortened(repr(unknown))}", hint, shortened(unknown))
+    for name, value in message.items():
+        if isinstance(value, (list, dict)) and len(value) > _MOST_ITEMS:
+            raise Wrong("wrong field", f"{name} has {len(value)} items", f"up to {_MOST_ITEMS}", name)
     try:
-        asked = read_fields(message, kind)
+        return read_fields(message, kind)
     except Refused as refused:
         raise _wrong(refused.findings[0]) from None
-    check = _CHECKS.get(kind)
-    if check is not None:
-        check(asked)
-    return asked
 
 
 def shown(line: bytes) -> str:
@@ -197,36 +219,3 @@ def shown(line: bytes) -> str:
 def _wrong(finding: Finding) -> Wrong:
     name = ".".join(finding.at)
     return Wrong("wrong field", finding.message.replace("\0", ""), finding.hint, name)
-
-
-def _check_hello(hello: Hello) -> None:
-    _check_texts(name=hello.name)
-
-
-def _check_hold(hold: Hold) -> None:
-    _check_name(hold.profile)
-    _check_texts(reason=hold.reason, owner="-" if hold.owner is None else hold.owner)
-    cores = hold.core_ids
-    once = len(set(cores)) == len(cores) <= _MOST_CORES
-    if not once or not all(_CORE_LIMITS[0] <= core <= _CORE_LIMITS[1] for core in cores):
-        hint = f"up to {_MOST_CORES} cores from 0, none of them twice"
-        raise Wrong("wrong field", f"core_ids is {shortened(repr(list(cores)))}", hint, "core_ids")
-
-
-def _check_use(use: Use) -> None:
-    _check_name(use.profile)
-
-
-def _check_name(profile: str) -> None:
-    # A name with such a suffix would be a path.
-    if profile.endswith(SUFFIXES) or len(profile) > LONGEST_TEXT:
-        raise Wrong("wrong field", f"profile is {shortened(repr(profile))}", "the name of a profile", "profile")
-
-
-def _check_texts(**texts: str) -> None:
-    for name, text in texts.items():
-        if not 0 < len(text) <= LONGEST_TEXT:
-            raise Wrong("wrong field", f"{name} has {len(text)} characters", f"1 to {LONGEST_TEXT}", name)
-
-
-_CHECKS: dict[type[Any], Callable[[Any], None]] = {Hello: _check_hello, Hold: _check_hold, Use: _check_use}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import socket
 import struct
 import sys
@@ -53,6 +54,15 @@ def peer_of(end: Any) -> Peer:
         return Peer(uid, pid_)
     told = end.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, struct.calcsize(_XUCRED))
     return Peer(struct.unpack_from("=II", told)[1], None)
+
+
+def has_hung_up(end: Any) -> bool:
+    """Return whether the client has closed its end of a socket, even if bytes are unread; False for a pipe."""
+    if end is None or not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(end.fileno(), 0)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 def user_name(uid: int) -> str:

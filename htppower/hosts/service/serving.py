@@ -48,15 +48,15 @@ async def serve(
     voting, users = Voting(controller, file.fields.service, profiles, profile_names), Users(file)
     with contextlib.ExitStack() as parts:
         _set_caps(controller, file, parts)
-        async with listen(listening, functools.partial(Connection, voting, users)) as place:
-            told(place)
-            try:
+        try:
+            async with listen(listening, functools.partial(Connection, voting, users)) as place:
+                told(place)
                 await asyncio.get_running_loop().create_future()
-            finally:
-                users.disconnect()
-                # The loop tells each connection that it is lost before it runs what comes after this.
-                await asyncio.sleep(0)
-                await voting.close()
+        finally:
+            users.disconnect()
+            # The loop tells each connection that it is lost before it runs what comes after this.
+            await asyncio.sleep(0)
+            await voting.close()
 
 
 def _set_caps(controller: VoteController, file: ServiceFile, parts: contextlib.ExitStack) -> None:

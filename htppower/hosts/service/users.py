@@ -29,15 +29,15 @@ class User:
     _left: float = 0
     _at_s: float = 0
 
-    def wait_s(self, now_s: float) -> float:
-        """Return how long the next message of the user must wait, in seconds; 0 counts it as handled."""
+    def wait_s(self, now_s: float, messages: int) -> float:
+        """Return how long so many messages of the user must wait, in seconds; 0 counts them as handled."""
         rate = self.allowed.fields.messages_per_s
-        # At most the messages of one second are saved up.
-        self._left = min(rate, self._left + (now_s - self._at_s) * rate)
+        # At most the messages of one second are saved up, or one long line.
+        self._left = min(max(rate, messages), self._left + (now_s - self._at_s) * rate)
         self._at_s = now_s
-        if self._left < 1:
-            return (1 - self._left) / rate
-        self._left -= 1
+        if self._left < messages:
+            return (messages - self._left) / rate
+        self._left -= messages
         return 0
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import logging
 from typing import TYPE_CHECKING
 
-from htppower.errors import HtpPowerError
+from htppower.errors import HtpPowerError, shortened
 from htppower.events import Degraded, ProfileChanged, State, Transition
+from htppower.hosts.service.messages import Wrong
+from htppower.profiles.discovery import SUFFIXES
 from htppower.profiles.profile import without_process_settings
 
 if TYPE_CHECKING:
@@ -18,12 +21,14 @@ if TYPE_CHECKING:
     from htppower.events import Event
     from htppower.hosts.service.limits import Allowed
     from htppower.hosts.service.messages import Hold
+    from htppower.hosts.service.peer import Peer
     from htppower.profiles.cache import ProfileCache
     from htppower.profiles.profile import Profile
 
 _LOGGER = logging.getLogger("htppower.service")
 # The events that a client can watch.
 WATCHED = (Transition, ProfileChanged, Degraded)
+_MOST_CLOSERS = 4
 # The sums over all leases are counted anew after this time, in seconds, so that many questions cost little.
 _SUMS_AGE_S = 0.1
 
@@ -49,18 +54,22 @@ class Voting:
         self._made: dict[str, tuple[Profile, Profile]] = {}
         self._sessions: set[Session] = set()
         self._closing: set[asyncio.Task[None]] = set()
+        # Threads of their own: the raises of other clients may take all of the loop's.
+        self._closers = concurrent.futures.ThreadPoolExecutor(_MOST_CLOSERS, "htppower-lower")
         self._watches: dict[int, Callable[[Event], None]] = {}
         self._unsubscribe: Callable[[], None] | None = None
         self._sums: tuple[float, dict[str, int]] = (-1, {})
 
-    def open(self, hold: Hold, owner: str, allowed: Allowed) -> Session:
-        """Open a session for a lease; called on another thread.
+    def open(self, hold: Hold, owner: str, peer: Peer, allowed: Allowed) -> Session:
+        """Open a session for a lease; called on another thread, since it makes native calls and looks up a user.
 
         Raises:
             ProfileError, RuleBreach, VoteRejected, SessionClosed: as for ``VoteController.session``.
         """
         profile = self._profile(hold.profile, allowed)
-        session = self._controller.session(profile, device_id=hold.device_id, core_ids=hold.core_ids, owner=owner)
+        # What the kernel says comes first, so that no text of a client can pass for it.
+        shown = f"{peer}: {owner}: {hold.reason}"
+        session = self._controller.session(profile, device_id=hold.device_id, core_ids=hold.core_ids, owner=shown)
         self._sessions.add(session)
         return session
 
@@ -69,6 +78,8 @@ class Voting:
         session.use(self._profile(name, allowed))
 
     def _profile(self, name: str, allowed: Allowed) -> Profile:
+        if name.endswith(SUFFIXES):
+            raise Wrong("profile", f"{shortened(repr(name))} is a path", "name a profile", "profile")
         loaded = self._profiles.load(name)
         made = self._made.get(name)
         if made is None or made[0] is not loaded:
@@ -84,7 +95,7 @@ class Voting:
     async def end(self, session: Session) -> None:
         """Lower the votes of a session, and destroy its ids."""
         try:
-            await asyncio.to_thread(session.close)
+            await asyncio.get_running_loop().run_in_executor(self._closers, session.close)
         except HtpPowerError:
             _LOGGER.exception("a session could not be closed in order")
         self._sessions.discard(session)
@@ -128,3 +139,4 @@ class Voting:
         if self._unsubscribe is not None:
             await asyncio.to_thread(self._unsubscribe)
         await asyncio.gather(*self._closing)
+        self._closers.shutdown(wait=False)

@@ -10,7 +10,7 @@ import enum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from htppower.hosts.service.limits import ServiceFields
-from htppower.hosts.service.messages import VERBS
+from htppower.hosts.service.messages import LARGEST_NUMBER, VERBS
 from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choices, declared, stated_type
 from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
@@ -111,7 +111,8 @@ class _Maker:
     def message(self, verb: str, kind: type[Any]) -> Schema:
         """Return the schema of the messages of a verb."""
         made = self._fields(kind, Mode.WHOLE)
-        number = {"description": "the id of the answer; without it there is none.", "type": "integer", "minimum": 0}
+        said = "the id of the answer; without it only a refusal is answered."
+        number = {"description": said, "type": ["integer", "null"], "minimum": 0, "maximum": LARGEST_NUMBER}
         either = {"do": {"const": verb}, "id": number}
         return {**made, "properties": {**either, **made["properties"]}, "required": ["do", *made.get("required", ())]}
 
@@ -213,7 +214,9 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
         return {either: [_limited(inner, wants, of_vote), *others]}
     limited = dict(value)
     limits = wants.limits or ((of_vote.low, of_vote.high) if of_vote else None)
-    if limits:
+    if limits and "items" in limited:
+        limited["items"] = {**limited["items"], "minimum": limits[0], "maximum": limits[1]}
+    elif limits:
         limited["minimum"], limited["maximum"] = limits
     if wants.words and "items" in limited:
         limited["items"] = _words(wants.words)
@@ -227,13 +230,15 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
     pattern = next((each for each, is_wanted in patterns.items() if is_wanted), "")
     if pattern:
         limited["pattern"] = f"^{pattern}$"
-    return {**limited, **_numbers_of_items(wants)}
+    return {**limited, **_counts(wants, is_list="items" in limited)}
 
 
-def _numbers_of_items(wants: Wanted) -> Schema:
+def _counts(wants: Wanted, *, is_list: bool) -> Schema:
     if wants.exactly:
         return {"minItems": wants.exactly, "maxItems": wants.exactly}
-    return {"minItems": wants.fewest} if wants.fewest else {}
+    least, most = ("minItems", "maxItems") if is_list else ("minLength", "maxLength")
+    made = {least: wants.fewest} if wants.fewest else {}
+    return {**made, most: wants.most} if wants.most else made
 
 
 def _words(words: Iterable[str]) -> Schema:

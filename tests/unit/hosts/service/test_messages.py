@@ -29,6 +29,7 @@ def test_a_message_is_read_as_the_class_of_its_verb() -> None:
         (b"\xff\xfe", "not JSON"),
         (b"[" * 4000, "not JSON"),
         (b"9" * 4000, "not"),
+        (rb'{"do": "\ud800"}', "not JSON"),
         (b"[]", "not an object"),
         (b'"hello"', "not an object"),
         (b'{"id": "7"}', "not a whole number"),
@@ -50,7 +51,8 @@ def test_a_line_that_is_no_message_is_refused(line: bytes, said: str) -> None:
     ("message", "field"),
     [
         ({"do": "hold", "profile": "/etc/passwd", "reason": "r"}, "profile"),
-        ({"do": "hold", "profile": "burst.yaml", "reason": "r"}, "profile"),
+        ({**HOLD, "core_ids": ["0"] * 2000}, "core_ids"),
+        ({**HOLD, **{f"key{number}": 1 for number in range(500)}}, "key0"),
         ({"do": "hold", "profile": "..", "reason": "r"}, "profile"),
         ({"do": "hold", "profile": "x" * 201, "reason": "r"}, "profile"),
         ({**HOLD, "reason": ""}, "reason"),
@@ -115,8 +117,20 @@ def test_the_schema_accepts_what_the_service_reads(message: dict[str, object]) -
     """Both accept the message, and both refuse it with a further field, without a field, or as another verb."""
     validator = VALIDATORS["message"]
     assert validator.is_valid(message)
+    assert validator.is_valid({**message, "id": None})
     read(parse(json.dumps(message).encode())[0])
-    for wrong in ({**message, "path": "/x"}, {**message, "do": "stop"}, {"do": "hold", "reason": "r"}):
+    for wrong in (
+        {**message, "path": "/x"},
+        {**message, "do": "stop"},
+        {"do": "hold", "reason": "r"},
+        {**HOLD, "reason": ""},
+        {**HOLD, "reason": "x" * 201},
+        {**HOLD, "profile": "x" * 201},
+        {**HOLD, "core_ids": [0, 0]},
+        {**HOLD, "core_ids": [-1]},
+        {**HOLD, "core_ids": list(range(17))},
+        {**HOLD, "id": 2**60},
+    ):
         assert not validator.is_valid(wrong)
         with pytest.raises(Wrong):
             read(parse(json.dumps(wrong).encode())[0])
