@@ -8,7 +8,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from htppower.client.conversation import Conversation, Held, held, next_step, parsed
+from htppower.client.connection import drop_in_child
+from htppower.client.conversation import DISCONNECT, SOON_S, Conversation, Held, held, next_step, parsed
 from htppower.client.place import default_place
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class _Lines(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.transport: Any = None
+        self.problem: ConnectionError | None = None
         self.answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._rest = b""
 
@@ -37,6 +39,7 @@ class _Lines(asyncio.Protocol):
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer)
         except ConnectionError as error:
+            self.problem = error
             self.connection_lost(error)
             self.transport.abort()
 
@@ -51,8 +54,9 @@ class AsyncClient:
     """A connection to the service for one event loop. ``connect_async`` makes it; otherwise as ``Client``."""
 
     def __init__(self, name: str, path: str | None, timeout_s: float) -> None:
-        self._talk = Conversation(name, time.monotonic_ns)
-        self._connection = _Connection(path or default_place(), timeout_s)
+        place = path or default_place()
+        self._talk = Conversation(name, place, time.monotonic_ns)
+        self._connection = _Connection(place, timeout_s)
 
     @property
     def connected(self) -> bool:
@@ -89,8 +93,7 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Disconnect; this ends every lease. A later begin would connect again."""
-        await self._connection.close()
-        self._talk.connected = False
+        await self._connection.close(self._talk.close())
 
     async def __aenter__(self) -> Self:
         """Return the client."""
@@ -109,11 +112,28 @@ class _Connection:
         self._timeout_s = timeout_s
         self._lock = asyncio.Lock()
         self._lines: _Lines | None = None
+        self._forked = False
+        drop_in_child(self)
 
-    async def close(self) -> None:
-        """Disconnect."""
-        async with self._lock:
-            self._drop()
+    async def close(self, talk: Talk) -> None:
+        """Disconnect, and run a last conversation without a step."""
+        self._drop()
+        await self.run(talk)
+
+    def tell(self, message: Message) -> None:
+        """Send a message that has no answer. If that fails, the next conversation notices it."""
+        if self._lines is not None and not self._lines.transport.is_closing():
+            self._lines.transport.write(message.line)
+
+    def disown(self) -> None:
+        """Disconnect in a forked child: its copy becomes a descriptor of nothing, as the event loop may close it."""
+        self._forked = True
+        lines, self._lines = self._lines, None
+        end = None if lines is None else lines.transport.get_extra_info("socket")
+        if end is not None and end.fileno() >= 0:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, end.fileno())
+            os.close(nothing)
 
     async def run(self, talk: Talk) -> Any:
         """Run a conversation to its end, and return its result."""
@@ -137,20 +157,27 @@ class _Connection:
     async def _do(self, step: Message | None) -> dict[str, Any] | None:
         loop: Any = asyncio.get_running_loop()
         if step is None:  # CONNECT
+            if self._forked:
+                raise ConnectionError("this is a forked child: connect in the child")
             self._drop()
             opened = loop.create_pipe_connection if os.name == "nt" else loop.create_unix_connection
-            # Connecting to a local socket or pipe does not wait. A pipe calls ``connection_made`` later.
+            # A pipe calls ``connection_made`` later.
             transport, self._lines = await opened(_Lines, self._path)
             self._lines.transport = transport
             return None
+        if step is DISCONNECT:
+            self._drop()
+            return None
         lines = self._lines
         if lines is None or lines.transport.is_closing():
-            raise ConnectionResetError("the service has ended")
+            problem = None if lines is None else lines.problem
+            raise problem or ConnectionResetError("the service has ended")
         lines.transport.write(step.line)
         if step.id is None:
             return None
         waiting = lines.answers[step.id] = loop.create_future()
-        timer = loop.call_later(self._timeout_s, _give_up, waiting, self._timeout_s)
+        timeout_s = min(self._timeout_s, SOON_S) if step.soon else self._timeout_s
+        timer = loop.call_later(timeout_s, _give_up, waiting, timeout_s)
         try:
             answer: dict[str, Any] = await waiting
         finally:
@@ -195,8 +222,9 @@ class AsyncLease:
         try:
             yield
         finally:
-            if held.window_us is None:
-                await self._connection.run(self._talk.end(held, number))
+            message = self._talk.end(held, number)
+            if message is not None:
+                self._connection.tell(message)
 
     async def use(self, profile: str) -> None:
         """Change the profile: at once if the votes are up.

@@ -65,6 +65,10 @@ class Served:
         """Wait until a session has its votes up."""
         self._wait(bool)
 
+    def until_sessions(self, count: int) -> None:
+        """Wait until there are so many sessions."""
+        self._wait(lambda _raised: len(self.controller.status().sessions) == count)
+
     def _wait(self, reached: Callable[[int], bool]) -> None:
         end_s = time.monotonic() + LONGEST_S
         while not reached(self.raised()):

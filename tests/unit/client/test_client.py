@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.serving import LONGEST_S, place_of, served
 
+from htppower.backends import SimulatedHtp
 from htppower.client import Client, ServiceRefused, connect, connect_async
 from htppower.client import conversation as talks
 
@@ -109,6 +110,44 @@ def test_a_lease_that_has_ended_costs_only_the_votes(tmp_path: Path, caplog: pyt
         lease.release()
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "has ended" in caplog.text
+
+
+def test_a_refused_begin_ends_neither_the_lease_nor_the_others(tmp_path: Path) -> None:
+    """One inference too many has no votes; the ends of the others, and the release, still reach the service."""
+    with served(tmp_path) as service, connect("test", path=service.path) as client:
+        lease = client.hold("high_performance", reason="preview")
+        numbers = [lease.begin() for _ in range(257)]
+        assert lease.active
+        for number in numbers:
+            lease.end(number)
+        service.until(raised=0)
+        with lease.inference():
+            assert service.raised() == 1
+        lease.release()
+        assert not service.controller.status().sessions
+
+
+def test_a_closed_client_connects_again_at_the_next_begin(tmp_path: Path) -> None:
+    """Until then its leases are not active, and a window does not pretend that votes are up."""
+    with served(tmp_path) as service, connect("test", path=service.path) as client:
+        lease = client.hold("high_performance", reason="preview", window_us=60_000_000)
+        lease.begin()
+        client.close()
+        assert not lease.active
+        service.until(raised=0)
+        lease.begin()
+        assert (client.connected, lease.active, service.raised()) == (True, True, 1)
+
+
+def test_a_window_ends_with_the_deadline(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """After the deadline a begin asks the service, and learns that the lease has ended."""
+    with served(tmp_path) as service, connect("test", path=service.path) as client:
+        lease = client.hold("high_performance", reason="preview", window_us=60_000_000, deadline_us=30_000)
+        lease.begin()
+        service.until(raised=0)
+        while lease.active:
+            lease.begin()
+        assert "lease 1 does not exist, or has ended" in caplog.text
 
 
 def misbehaving(path: str, answer: Callable[[socket.socket], object]) -> threading.Thread:
@@ -231,6 +270,80 @@ def test_a_cancelled_begin_leaves_nothing_up(tmp_path: Path) -> None:
 
     with served(tmp_path) as service:
         asyncio.run(run(service.path))
+
+
+def test_an_end_waits_for_no_other_coroutine(tmp_path: Path) -> None:
+    """A coroutine that is cancelled at its end, while another begins, has ended its inference all the same."""
+    simulated = SimulatedHtp()
+
+    async def run(path: str) -> None:
+        async with await connect_async("test", path=path) as client:
+            first = await client.hold("high_performance", reason="first")
+            second = await client.hold("high_performance", reason="second")
+            go = asyncio.Event()
+
+            async def infer() -> None:
+                async with first.inference():
+                    await go.wait()
+
+            task = asyncio.create_task(infer())
+            await asyncio.to_thread(service.until_raised)
+            simulated.delay_calls(200_000, "setPowerConfig")
+            other = asyncio.create_task(second.inference().__aenter__())
+            await asyncio.sleep(0.02)
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            simulated.delay_calls(0)
+            await other
+            await asyncio.to_thread(service.until, 1)
+
+    with served(tmp_path, backend=simulated) as service:
+        asyncio.run(run(service.path))
+
+
+def test_a_cancelled_hold_leaves_no_lease(tmp_path: Path) -> None:
+    """The client disconnects, since the service may have made the lease; its other leases are requested again."""
+
+    async def run(path: str) -> None:
+        async with await connect_async("test", path=path) as client:
+            lease = await client.hold("high_performance", reason="kept")
+            task = asyncio.create_task(client.hold("burst", reason="dropped"))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            async with lease.inference():
+                assert service.raised() == 1
+                await asyncio.to_thread(service.until_sessions, 1)
+
+    with served(tmp_path) as service:
+        asyncio.run(run(service.path))
+
+
+@pytest.mark.needs("fork")
+def test_a_forked_child_keeps_no_lease_of_coroutines(tmp_path: Path) -> None:
+    """The child's copy of the connection is gone, so the lease ends with the parent's."""
+
+    async def run(path: str) -> tuple[int, int]:
+        client = await connect_async("test", path=path)
+        lease = await client.hold("burst", reason="preview")
+        await lease.inference().__aenter__()
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(writing)
+            os.read(reading, 1)
+            os._exit(0)
+        os.close(reading)
+        await client.close()
+        return child, writing
+
+    with served(tmp_path) as service:
+        child, writing = asyncio.run(run(service.path))
+        service.until(raised=0)
+        os.close(writing)
+        os.waitpid(child, 0)
 
 
 def test_coroutines_without_a_service_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

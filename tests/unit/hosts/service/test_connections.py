@@ -173,6 +173,33 @@ def test_a_client_sees_its_own_leases_and_the_sum_of_all(service: Served) -> Non
     assert "secret" not in json.dumps(status)
 
 
+@pytest.mark.needs("unix sockets")
+def test_who_leaves_with_queued_lines_is_lowered_at_once(tmp_path: Path) -> None:
+    """What a client has sent beyond its rate does not keep its votes up after its end."""
+    file = "service: test\nusers: [{user: default, messages_per_s: 10}]\n"
+    with served(tmp_path, file) as service:
+        client = service.connect()
+        client.ask("hold", profile="burst", reason="preview")
+        client.ask("begin", lease=1, inference=1)
+        client.end.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                client.end.send(b'{"do": "status"}\n' * 1000)
+        client.close()
+        service.until(raised=0)
+
+
+def test_a_window_counts_from_the_raise(tmp_path: Path) -> None:
+    """An inference whose raise takes longer than its window has begun when the answer comes."""
+    simulated = SimulatedHtp()
+    with served(tmp_path, backend=simulated) as service, service.connect() as client:
+        client.ask("hold", profile="burst", reason="preview")
+        simulated.delay_calls(100_000, "setPowerConfig")
+        assert client.ask("begin", lease=1, inference=0, window_us=50_000)["state"] == "RAISED"
+        simulated.delay_calls(0)
+        assert client.ask("status")["leases"][0]["in_flight"] == 1
+
+
 @pytest.mark.parametrize("data", [b"\x00" * 10_000, b"x" * (LONGEST_LINE_BYTES + 1), b'{"do": "' * 1500])
 def test_a_line_without_end_ends_the_connection(service: Served, data: bytes) -> None:
     """It is refused at the greatest length, with a hint, and the service keeps nothing of it."""
