@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.context_manager import in_closed_generator
+from htppower.control.own_work import in_own_work
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import NO_BEGIN, Inference
 from htppower.errors import PhaseMisuse
@@ -41,6 +43,11 @@ class ModeInference:
         """The profile that is in use now: of this inference, of a higher one in flight, or of a hold or a cap."""
         return self._modes.phases.session.plan.profile
 
+    @property
+    def own_profile(self) -> Profile:
+        """The profile of its mode."""
+        return self._modes.ordered[self._level]
+
     def use(self, mode: str | None) -> None:
         """Change the mode of the inference, and return when votes of this mode or a higher one are in force.
 
@@ -75,11 +82,16 @@ class ModeInference:
             if not self.running:
                 modes.remove(self, level)
 
-    def end(self) -> bool:
-        """End the inference, without raising or waiting; return False if it has ended already."""
-        ended = self._inner is not None and bool(self._inner.end())
-        self._left()
-        return ended
+    def end(self) -> None:
+        """End the inference, from any thread, without raising or waiting. If it has ended or not begun, do nothing.
+
+        Another thread ends it soon after if a generator that is being closed calls this, or a finalizer or signal
+        handler that interrupts the controller's own work. Such a caller may hold a lock that the end needs.
+        """
+        if in_closed_generator() or in_own_work():
+            self._modes.phases.soon(self._end)
+        else:
+            self._end()
 
     def take(self) -> Any:
         """Take the token of the inference, and return it; None if it does not run. The lock of the gate is held."""
@@ -100,7 +112,7 @@ class ModeInference:
                 modes.follow()
                 inner.__enter__()
         except BaseException:
-            self._not_begun()
+            self._end()
             raise
         return self
 
@@ -122,7 +134,7 @@ class ModeInference:
                 await modes.afollow()
                 await inner.__aenter__()
         except BaseException:
-            self._not_begun()
+            self._end()
             raise
         return self
 
@@ -147,8 +159,8 @@ class ModeInference:
             raise PhaseMisuse(NO_BEGIN)
         return self._inner
 
-    def _not_begun(self) -> None:
-        if self.running:
+    def _end(self) -> None:
+        if self._inner is not None:
             self._inner.end()
         self._left()
 

@@ -57,6 +57,7 @@ class ModeSession:
     Attributes:
         profiles: the profile that each mode uses.
         capped: the modes that use the profile of the session, since their own goes beyond it.
+        ordered: the distinct profiles, from low to high. A level is an index of this tuple.
     """
 
     def __init__(self, phases: Phases, profiles: Mapping[str, Profile]) -> None:
@@ -66,15 +67,14 @@ class ModeSession:
             {name: most if name in self.capped else profile for name, profile in profiles.items()}
         )
         self.phases = phases
-        # The distinct profiles, from low to high. A level is an index of this tuple.
-        self._ordered = tuple(sorted({most, *self.profiles.values()}, key=rank))
-        self._levels = {name: self._ordered.index(profile) for name, profile in self.profiles.items()}
-        self._default = self._level = self._ordered.index(most)
+        self.ordered = tuple(sorted({most, *self.profiles.values()}, key=rank))
+        self._levels = {name: self.ordered.index(profile) for name, profile in self.profiles.items()}
+        self._default = self._level = self.ordered.index(most)
         # The level whose votes are in force, or those of its power state; None while another thread changes them.
         self._applied: int | None = self._level
         # The running inferences of each level. Sets change in one step, so this needs no lock, and finalizers may use
         # it.
-        self._running: tuple[set[weakref.ref[ModeInference]], ...] = tuple(set() for _ in self._ordered)
+        self._running: tuple[set[weakref.ref[ModeInference]], ...] = tuple(set() for _ in self.ordered)
 
     def inference(self, mode: str | None = None, *, at_most: bool = False) -> ModeInference:
         """Return a context manager for one inference in a mode, for ``with`` and for ``async with``.
@@ -90,7 +90,7 @@ class ModeSession:
             VoteRejected, SessionClosed: on entering, for the same reasons as in ``Session.inference``.
         """
         level = self.level(mode)
-        return ModeInference(self, level, level if at_most else len(self._ordered) - 1)
+        return ModeInference(self, level, level if at_most else len(self.ordered) - 1)
 
     @overload
     def stream(
@@ -210,7 +210,7 @@ class ModeSession:
         # A thread that has changed the sets compares this next. So it notices the change, or ``_top`` notices its own.
         self._applied = None
         self._level = level = self._top()
-        record.own = self._ordered[level]
+        record.own = self.ordered[level]
         reason = next((f"mode {name}" for name, at in self._levels.items() if at == level), None)
         error = record.home.reconciler.settle(record, Cause.PROFILE_CHANGED, reason=reason, only_if_changed=True)
         self._applied = level
