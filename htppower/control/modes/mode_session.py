@@ -1,32 +1,26 @@
-"""A session with modes: each inference names one, and the highest mode in flight decides the profile of the session.
-
-All modes share the power config ids of one session. With a session for each mode, the DSP would lift the limits of
-every mode while the votes of another one exist, even lowered ones, so that a low mode would be a floor and not a limit.
-"""
+"""A session with modes: each inference names one, and the highest mode in flight decides the profile of the session."""
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, overload
 
 from htppower.control.arguments import checked_timeout_us
-from htppower.control.core.line import Urgency
-from htppower.control.modes.mode_inference import ModeInference
-from htppower.control.phases.async_blocks import awaited
+from htppower.control.modes.level_inference import LevelInference
+from htppower.control.modes.levels import Levels
 from htppower.control.phases.streams import Token, vote_on_stream
-from htppower.control.plans.precedence import exceeds, rank
-from htppower.events import Cause, State
+from htppower.control.plans.precedence import exceeds
 from htppower.profiles.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+    from types import TracebackType
 
-    from htppower.control.core.session_record import SessionRecord
+    from typing_extensions import Self
+
     from htppower.control.phases.blocks import Phases
-    from htppower.errors import VoteRejected
     from htppower.profiles.profile import Profile
 
 
@@ -47,17 +41,92 @@ def named_profiles(
     return named
 
 
+class ModeInference:
+    """The context manager of one inference in a mode, for ``with`` and for ``async with``.
+
+    ``ModeSession.inference`` makes it. An exception, a cancellation or the garbage collector ends it, as an inference
+    of ``Session.inference``.
+    """
+
+    __slots__ = ("_inference", "_level_of", "_levels")
+
+    def __init__(self, levels: Levels, inference: LevelInference, level_of: Callable[[str | None], int]) -> None:
+        self._levels = levels
+        self._inference = inference
+        self._level_of = level_of
+
+    @property
+    def running(self) -> bool:
+        """Whether the inference has begun and not ended."""
+        return self._inference.running
+
+    @property
+    def own_profile(self) -> Profile:
+        """The profile of its mode."""
+        return self._levels.profiles[self._inference.level]
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in use now: its own, that of a higher mode in flight, or that of a hold or a cap."""
+        return self._levels.phases.session.plan.profile
+
+    def use(self, mode: str | None) -> None:
+        """Change the mode, and return when votes of this mode or a higher one are in force.
+
+        A change to a lower mode waits for nothing. If the inference has ended, no vote changes.
+
+        Args:
+            mode: a mode of the session; None for the profile of the session.
+
+        Raises:
+            ValueError: the mode is unknown.
+            VoteRejected: the votes failed and the controller has ``on_error="raise"``; the mode has still changed.
+        """
+        self._inference.move(self._level_of(mode))
+        self._levels.follow()
+
+    async def ause(self, mode: str | None) -> None:
+        """Change the mode as ``use`` does, in a coroutine: the event loop never waits for a native call."""
+        self._inference.move(self._level_of(mode))
+        await self._levels.afollow()
+
+    def end(self) -> None:
+        """End the inference, from any thread, without raising or waiting. If it does not run, do nothing.
+
+        Another thread ends it soon after if a generator that is being closed calls this, or a finalizer or signal
+        handler that interrupts the controller's own work. Such a caller may hold a lock that the end needs.
+        """
+        self._inference.end()
+
+    def __enter__(self) -> Self:
+        self._inference.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._inference.__exit__(kind, error, traceback)
+
+    async def __aenter__(self) -> Self:
+        await self._inference.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._inference.__aexit__(kind, error, traceback)
+
+
 class ModeSession:
     """A session whose inferences name their mode. ``Session.modes`` makes it.
 
-    While inferences of several modes are in flight, the highest mode in the vendor's order counts. A change of the mode
-    is a change of the profile: if votes are raised, they are replaced without a lowering in between. When no inference
-    is in flight, the votes of the last mode stay up for its sustain time.
+    While inferences of several modes are in flight, the highest mode in the vendor's order counts. If the mode changes
+    while votes are up, other votes replace them, without a lowering in between. When no inference is in flight, the
+    votes of the last mode stay up for its sustain time.
 
     Attributes:
         profiles: the profile that each mode uses.
         capped: the modes that use the profile of the session, since their own goes beyond it.
-        ordered: the distinct profiles, from low to high. A level is an index of this tuple.
     """
 
     def __init__(self, phases: Phases, profiles: Mapping[str, Profile]) -> None:
@@ -66,15 +135,7 @@ class ModeSession:
         self.profiles: Mapping[str, Profile] = MappingProxyType(
             {name: most if name in self.capped else profile for name, profile in profiles.items()}
         )
-        self.phases = phases
-        self.ordered = tuple(sorted({most, *self.profiles.values()}, key=rank))
-        self._levels = {name: self.ordered.index(profile) for name, profile in self.profiles.items()}
-        self._default = self._level = self.ordered.index(most)
-        # The level whose votes are in force, or those of its power state; None while another thread changes them.
-        self._applied: int | None = self._level
-        # The running inferences of each level. Sets change in one step, so this needs no lock, and finalizers may use
-        # it.
-        self._running: tuple[set[weakref.ref[ModeInference]], ...] = tuple(set() for _ in self.ordered)
+        self._levels = Levels(phases, self.profiles)
 
     def inference(self, mode: str | None = None, *, at_most: bool = False) -> ModeInference:
         """Return a context manager for one inference in a mode, for ``with`` and for ``async with``.
@@ -89,17 +150,18 @@ class ModeSession:
             ValueError: the mode is unknown.
             VoteRejected, SessionClosed: on entering, for the same reasons as in ``Session.inference``.
         """
-        level = self.level(mode)
-        return ModeInference(self, level, level if at_most else len(self.ordered) - 1)
+        level = self._level_of(mode)
+        inference = LevelInference(self._levels, level, level if at_most else len(self._levels.profiles) - 1)
+        return ModeInference(self._levels, inference, self._level_of)
 
     @overload
     def stream(
-        self, tokens: AsyncIterable[Token], mode: str | None, *, then: str, idle_timeout_us: int | None = None
+        self, tokens: AsyncIterable[Token], mode: str | None, *, then: str | None, idle_timeout_us: int | None = None
     ) -> AsyncGenerator[Token, None]: ...
 
     @overload
     def stream(
-        self, tokens: Iterable[Token], mode: str | None, *, then: str, idle_timeout_us: int | None = None
+        self, tokens: Iterable[Token], mode: str | None, *, then: str | None, idle_timeout_us: int | None = None
     ) -> Generator[Token, None, None]: ...
 
     def stream(
@@ -107,7 +169,7 @@ class ModeSession:
         tokens: AsyncIterable[Token] | Iterable[Token],
         mode: str | None,
         *,
-        then: str,
+        then: str | None,
         idle_timeout_us: int | None = None,
     ) -> AsyncGenerator[Token, None] | Generator[Token, None, None]:
         """Return a generator of the same tokens: one inference, which changes its mode after the first token.
@@ -117,7 +179,7 @@ class ModeSession:
 
         Args:
             tokens: an iterator or an asynchronous iterator.
-            mode: the mode until the first token.
+            mode: the mode until the first token; None for the profile of the session.
             then: the mode from then on.
             idle_timeout_us: as in ``Session.stream``.
 
@@ -126,96 +188,21 @@ class ModeSession:
             TypeError: the timeout is not a whole number.
         """
         idle_timeout_us = checked_timeout_us("idle_timeout_us", idle_timeout_us)
-        inference, later = self.inference(mode), self.level(then)
+        levels, later = self._levels, self._level_of(then)
+        inference = LevelInference(levels, self._level_of(mode), len(levels.profiles) - 1)
 
         def first_token() -> None:
             inference.move(later)
-            self.follow_soon()
+            levels.follow_soon()
 
-        return vote_on_stream(self.phases, tokens, idle_timeout_us, inference, first_token)
+        return vote_on_stream(levels.phases, tokens, idle_timeout_us, inference, first_token)
 
-    def level(self, mode: str | None) -> int:
-        """Return the place of a mode among the profiles, from low to high.
-
-        Raises:
-            ValueError: the mode is unknown.
-        """
-        if mode is None:
-            return self._default
-        level = self._levels.get(mode)
+    def _level_of(self, mode: str | None) -> int:
+        level = self._levels.of.get(mode)
         if level is None:
-            raise ValueError(f"mode is {mode!r}: {did_you_mean(str(mode), self._levels)}")
+            raise ValueError(f"mode is {mode!r}: {did_you_mean(str(mode), self.profiles)}")
         return level
-
-    def add(self, inference: ModeInference, level: int) -> None:
-        """Count an inference of this level, until ``remove`` or until it is garbage collected."""
-        running = self._running[level]
-        # ``discard`` is a C function, so no exception can interrupt this callback, and it takes no lock.
-        running.add(weakref.ref(inference, running.discard))
-
-    def remove(self, inference: ModeInference, level: int) -> None:
-        """Stop counting an inference of this level."""
-        # Weak references to the same object are equal, so this finds the reference that has the callback.
-        self._running[level].discard(weakref.ref(inference))
-
-    @property
-    def raised(self) -> bool:
-        """Whether votes are up, so that another profile would replace them."""
-        return self._record.state is State.RAISED
-
-    def follow(self) -> None:
-        """Use the profile of the highest mode in flight; if votes are raised, return when its votes are in force.
-
-        If the new profile is lower than the raised votes, this does not wait.
-
-        Raises:
-            VoteRejected: the votes failed and the controller has ``on_error="raise"``.
-        """
-        if not self._may_go_on():
-            home = self._record.home
-            home.raise_failure(self._record, home.engine.run(self._follow, Urgency.RAISE))
-
-    async def afollow(self) -> None:
-        """Do what ``follow`` does, in a coroutine: the worker makes the calls."""
-        if not self._may_go_on():
-            home = self._record.home
-            home.raise_failure(self._record, await awaited(home.engine, self._follow, Urgency.RAISE))
-
-    def follow_soon(self) -> None:
-        """Use the profile of the highest mode in flight, without waiting; finalizers may call this."""
-        if self._top() != self._applied:
-            self._record.home.engine.post(self._follow, Urgency.LOWER)
-
-    @property
-    def _record(self) -> SessionRecord:
-        return self.phases.session
-
-    def _may_go_on(self) -> bool:
-        """Return whether an inference need not wait for another profile."""
-        top, applied = self._top(), self._applied
-        if top == applied:
-            return True
-        if applied is None or top > applied or not self.raised:
-            return False
-        self.follow_soon()
-        return True
-
-    def _top(self) -> int:
-        """Return the highest level in flight, or the present level if nothing is in flight."""
-        return next((level for level in range(len(self._running) - 1, -1, -1) if self._running[level]), self._level)
-
-    def _follow(self) -> VoteRejected | None:
-        """Give the session the profile of the highest level in flight; the line is held."""
-        record = self._record
-        # A thread that has changed the sets compares this next. So it notices the change, or ``_top`` notices its own.
-        self._applied = None
-        self._level = level = self._top()
-        record.own = self.ordered[level]
-        reason = next((f"mode {name}" for name, at in self._levels.items() if at == level), None)
-        error = record.home.reconciler.settle(record, Cause.PROFILE_CHANGED, reason=reason, only_if_changed=True)
-        self._applied = level
-        return error
 
     def __repr__(self) -> str:
         """Return the modes and the session."""
-        return f"<ModeSession {', '.join(self.profiles)} of {self._record!r}>"
+        return f"<ModeSession {', '.join(self.profiles)} of {self._levels.phases.session!r}>"

@@ -2,8 +2,8 @@
 
     app = AsgiVotes(app, htppower.VoteController, ModePolicy("burst", allowed=("burst", "balanced", "power_saver")))
 
-``policy`` decides which requests vote, and in which mode. ``service`` has the session; ``asgi`` and ``wsgi`` are the
-middleware, which needs no framework.
+``policy`` states the modes of a service, and ``choice`` decides the mode of a request. ``service`` has the session;
+``asgi`` and ``wsgi`` are the middleware, which needs no framework.
 """
 
 from __future__ import annotations

@@ -9,14 +9,15 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from htppower.errors import HtpPowerError
-from htppower.hosts.web.policy import ModePolicy, Refusal
+from htppower.hosts.web.choice import Refusal, choose, field_of, has_field
+from htppower.hosts.web.policy import ModePolicy
 from htppower.hosts.web.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
 
     from htppower.control.controller import VoteController
-    from htppower.hosts.web.policy import Choice, Route
+    from htppower.hosts.web.choice import Choice, Route
 
     Scope: TypeAlias = MutableMapping[str, Any]
     Message: TypeAlias = MutableMapping[str, Any]
@@ -51,7 +52,7 @@ class AsgiVotes:
     def __init__(
         self, app: App, controller: VoteController | Callable[[], VoteController], policy: ModePolicy | None = None
     ) -> None:
-        self.app = app
+        self._app = app
         self._policy = ModePolicy() if policy is None else policy
         self._service = Service(controller, self._policy)
 
@@ -60,9 +61,9 @@ class AsgiVotes:
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
             return
-        route = self._policy.route(scope["method"], _path(scope)) if scope["type"] == "http" else None
+        route = self._service.route(scope["method"], _path(scope)) if scope["type"] == "http" else None
         if route is None:
-            await self.app(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         receive, choice = await self._choose(route, scope, receive)
         if isinstance(choice, Refusal):
@@ -86,7 +87,7 @@ class AsgiVotes:
 
         await inference.__aenter__()
         try:
-            await self.app({**scope, "htppower": inference}, receive, send_watched)
+            await self._app({**scope, "htppower": inference}, receive, send_watched)
         finally:
             inference.end()
 
@@ -94,8 +95,8 @@ class AsgiVotes:
         """Return the mode of a request, and a function by which the application receives all of the request."""
         policy, headers = self._policy, scope["headers"]
         asked = None if policy.header is None else _header(headers, policy.header)
-        if not policy.reads_body(_header(headers, "content-type"), _header(headers, "content-encoding"), asked):
-            return receive, policy.choose(route, asked)
+        if not has_field(policy, _header(headers, "content-type"), _header(headers, "content-encoding"), asked):
+            return receive, choose(policy, route, asked)
         length = _header(headers, "content-length")
         body, received = None, deque[Any]()
         if not length.isdecimal() or int(length) <= policy.most_json_bytes:
@@ -104,8 +105,8 @@ class AsgiVotes:
         async def receive_again() -> Message:
             return received.popleft() if received else await receive()
 
-        field = None if body is None else policy.field(body)
-        return receive_again, policy.choose(route, asked, field, unread=body is None)
+        field = None if body is None else field_of(policy, body)
+        return receive_again, choose(policy, route, asked, field, unread=body is None)
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Open the session before the application starts, and close it when the application has shut down."""
@@ -121,7 +122,7 @@ class AsgiVotes:
             await receive()
             await send({"type": "lifespan.startup.failed", "message": f"htppower: {error}"})
             return
-        await self.app(scope, receive, send_watched)
+        await self._app(scope, receive, send_watched)
 
 
 def _path(scope: Scope) -> str:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.controller import VoteController
+from htppower.hosts.web.choice import Route
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.control.modes.mode_inference import ModeInference
-    from htppower.control.modes.mode_session import ModeSession
+    from htppower.control.modes.mode_session import ModeInference, ModeSession
     from htppower.control.session import Session
-    from htppower.hosts.web.policy import Choice, ModePolicy
+    from htppower.hosts.web.choice import Choice
+    from htppower.hosts.web.policy import ModePolicy
 
 
 @attrs.frozen
@@ -40,8 +41,13 @@ class Service:
             raise TypeError(f"controller is {controller!r}: a VoteController, or a function that makes one")
         self._given = controller
         self.policy = policy
+        self._routes = tuple(Route.of(pattern, mode) for pattern, mode in policy.routes.items())
         self._lock = threading.Lock()
         self._opened: _Opened | None = None
+
+    def route(self, method: str, path: str) -> Route | None:
+        """Return the first route of a request; None if the request passes without votes."""
+        return next((route for route in self._routes if route.matches(method, path)), None)
 
     def open(self) -> ModeSession:
         """Return the session with its modes; open it if it is not open.
@@ -94,6 +100,6 @@ class Service:
                 policy.profile, device_id=policy.device_id, core_ids=policy.core_ids, owner=policy.owner
             )
             undo.callback(session.close)
-            modes = session.modes(policy.modes)
+            modes = session.modes({**policy.others, **policy.allowed})
             undo.pop_all()
         return _Opened(controller, session, modes)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from htppower.hosts.web.policy import ModePolicy, Refusal
+from htppower.hosts.web.choice import Refusal, choose, field_of, has_field
+from htppower.hosts.web.policy import ModePolicy
 from htppower.hosts.web.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from htppower.control.controller import VoteController
-    from htppower.control.modes.mode_inference import ModeInference
-    from htppower.hosts.web.policy import Choice, Route
+    from htppower.control.modes.mode_session import ModeInference
+    from htppower.hosts.web.choice import Choice, Route
 
     Environ: TypeAlias = dict[str, Any]
     StartResponse: TypeAlias = Callable[..., Any]
@@ -42,15 +43,15 @@ class WsgiVotes:
     def __init__(
         self, app: App, controller: VoteController | Callable[[], VoteController], policy: ModePolicy | None = None
     ) -> None:
-        self.app = app
+        self._app = app
         self._policy = ModePolicy() if policy is None else policy
         self._service = Service(controller, self._policy)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Serve a request, as WSGI states it."""
-        route = self._policy.route(environ["REQUEST_METHOD"], environ.get("PATH_INFO", ""))
+        route = self._service.route(environ["REQUEST_METHOD"], environ.get("PATH_INFO", ""))
         if route is None:
-            return self.app(environ, start_response)
+            return self._app(environ, start_response)
         choice = self._choose(route, environ)
         if isinstance(choice, Refusal):
             body = choice.body
@@ -69,7 +70,7 @@ class WsgiVotes:
         environ["htppower"] = inference
         inference.__enter__()
         try:
-            response = self.app(environ, start)
+            response = self._app(environ, start)
         except BaseException:
             inference.end()
             raise
@@ -83,14 +84,14 @@ class WsgiVotes:
     def _choose(self, route: Route, environ: Environ) -> Choice | Refusal:
         policy = self._policy
         asked = None if policy.header is None else environ.get(f"HTTP_{policy.header.upper().replace('-', '_')}")
-        if not policy.reads_body(environ.get("CONTENT_TYPE", ""), environ.get("HTTP_CONTENT_ENCODING", ""), asked):
-            return policy.choose(route, asked)
+        if not has_field(policy, environ.get("CONTENT_TYPE", ""), environ.get("HTTP_CONTENT_ENCODING", ""), asked):
+            return choose(policy, route, asked)
         length = environ.get("CONTENT_LENGTH", "")
         if not length.isdecimal() or int(length) > policy.most_json_bytes:
-            return policy.choose(route, asked, unread=True)
+            return choose(policy, route, asked, unread=True)
         body = environ["wsgi.input"].read(int(length))
         environ["wsgi.input"] = io.BytesIO(body)
-        return policy.choose(route, asked, policy.field(body))
+        return choose(policy, route, asked, field_of(policy, body))
 
 
 class _Response:
