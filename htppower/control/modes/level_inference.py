@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import in_closed_generator
@@ -84,8 +85,11 @@ class LevelInference:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        inner = self._begun()
         try:
-            self._begun().__exit__(kind, error, traceback)
+            # ``end`` may have ended it.
+            with contextlib.suppress(PhaseMisuse):
+                inner.__exit__(kind, error, traceback)
         finally:
             self._left()
 
@@ -105,8 +109,10 @@ class LevelInference:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        inner = self._begun()
         try:
-            await self._begun().__aexit__(kind, error, traceback)
+            with contextlib.suppress(PhaseMisuse):
+                await inner.__aexit__(kind, error, traceback)
         finally:
             self._left()
 

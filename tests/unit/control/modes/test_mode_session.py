@@ -198,8 +198,27 @@ def test_an_end_from_elsewhere(bench: Bench) -> None:
     assert (targets(bench), session.state) == ([], State.LOWERED)
 
 
+@pytest.mark.parametrize("form", ["with", "async with"])
+def test_an_end_within_its_block(bench: Bench, form: str) -> None:
+    """Leaving the block changes nothing more."""
+    session, modes = modes_of(bench)
+
+    async def coroutine() -> None:
+        async with modes.inference("balanced") as inference:
+            inference.end()
+            assert session.in_flight == 0
+
+    if form == "async with":
+        asyncio.run(coroutine())
+    else:
+        with modes.inference("balanced") as inference:
+            inference.end()
+            assert session.in_flight == 0
+    assert session.state is State.LOWERED
+
+
 def test_misuse(bench: Bench) -> None:
-    """An inference is entered once and left once; nothing else changes."""
+    """An inference is entered once, and left after that; nothing else changes."""
     session, modes = modes_of(bench)
     inference = modes.inference("balanced")
     with pytest.raises(PhaseMisuse):
@@ -208,8 +227,7 @@ def test_misuse(bench: Bench) -> None:
         with pytest.raises(PhaseMisuse):
             inference.__enter__()
         assert session.in_flight == 1
-    with pytest.raises(PhaseMisuse):
-        inference.__exit__(None, None, None)
+    inference.__exit__(None, None, None)
     assert session.in_flight == 0
 
 
