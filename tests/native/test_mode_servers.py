@@ -109,6 +109,17 @@ def test_a_client_that_leaves_its_stream(start: Start, command: tuple[str, ...])
     server.assert_freed(1)
 
 
+def test_sigterm_without_a_lifespan(start: Start) -> None:
+    """The controller is made at the first request, and closed when the server raises the signal again."""
+    server = start(*UVICORN, "--lifespan", "off")
+    _, response = server.ask(CHAT, ENDLESS)
+    assert response.readline()
+    until(lambda: server.targets == [BURST, BALANCED])
+    server.end()
+    assert is_down(server)
+    server.assert_freed(1)
+
+
 @SERVERS
 def test_sigterm_within_a_stream(start: Start, command: tuple[str, ...]) -> None:
     """Uvicorn stops waiting for the answer, gunicorn waits for its end; in both cases nothing is left up."""

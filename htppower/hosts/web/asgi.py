@@ -97,10 +97,8 @@ class AsgiVotes:
         asked = None if policy.header is None else _header(headers, policy.header)
         if not has_field(policy, _header(headers, "content-type"), _header(headers, "content-encoding"), asked):
             return receive, choose(policy, route, asked)
-        length = _header(headers, "content-length")
-        body, received = None, deque[Any]()
-        if not length.isdecimal() or int(length) <= policy.most_json_bytes:
-            body = await _read(receive, policy.most_json_bytes, received)
+        received = deque[Any]()
+        body = await _read(receive, policy.most_json_bytes, received)
 
         async def receive_again() -> Message:
             return received.popleft() if received else await receive()

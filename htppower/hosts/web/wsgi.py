@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from htppower.hosts.web.choice import Refusal, choose, field_of, has_field
@@ -87,7 +88,7 @@ class WsgiVotes:
         if not has_field(policy, environ.get("CONTENT_TYPE", ""), environ.get("HTTP_CONTENT_ENCODING", ""), asked):
             return choose(policy, route, asked)
         length = environ.get("CONTENT_LENGTH", "")
-        if not length.isdecimal() or int(length) > policy.most_json_bytes:
+        if not re.fullmatch("[0-9]{1,15}", length) or int(length) > policy.most_json_bytes:
             return choose(policy, route, asked, unread=True)
         body = environ["wsgi.input"].read(int(length))
         environ["wsgi.input"] = io.BytesIO(body)
