@@ -26,11 +26,13 @@ from htppower import (
     load_profile,
 )
 from htppower.backends import SimulatedHtp
+from htppower.control.modes.levels import Levels
 from htppower.events import ProfileChanged
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from htppower.control.modes.level_inference import LevelInference
     from htppower.control.modes.mode_session import ModeSession
 
 MAX, NOM_PLUS, SVS = 160, 112, 64
@@ -87,13 +89,56 @@ def test_inferences_of_the_same_mode_share_its_sustain_time(bench: Bench) -> Non
 
 
 def test_a_lower_mode_within_the_sustain_time_revises(bench: Bench) -> None:
-    """The votes of the higher mode are replaced, not lowered first."""
+    """The votes of the higher mode are replaced, not lowered first; also for coroutines."""
     _session, modes = modes_of(bench)
     with modes.inference("burst"):
         pass
     with modes.inference("balanced") as inference:
         assert targets(bench) == [MAX, NOM_PLUS]
-        assert inference.profile.name == "balanced"
+        assert (inference.profile.name, inference.own_profile.name) == ("balanced", "balanced")
+
+    async def coroutine() -> None:
+        async with modes.inference("burst"):
+            pass
+        async with modes.inference("balanced"):
+            assert targets(bench)[1:] == [MAX, NOM_PLUS]
+
+    asyncio.run(coroutine())
+
+
+def test_an_inference_in_the_mode_in_force_does_not_suspend(bench: Bench) -> None:
+    """Nor does a change to a lower mode, or one that has been made."""
+    _, modes = modes_of(bench)
+    with modes.inference("burst") as other:
+
+        async def act() -> None:
+            async with modes.inference("burst") as inference:
+                await inference.ause("burst")
+                other.use("power_saver")
+                for _ in range(2):
+                    await inference.ause("balanced")
+                    assert inference.profile.name == "balanced"
+
+        with pytest.raises(StopIteration):
+            act().send(None)
+
+
+def test_an_inference_that_ends_while_it_changes_its_mode(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread ends it: it is counted in no mode."""
+    session, modes = modes_of(bench)
+    add = Levels.add
+
+    def end_and_add(levels: Levels, inference: LevelInference, level: int) -> None:
+        inference.end()
+        add(levels, inference, level)
+
+    inference = modes.inference("power_saver")
+    inference.__enter__()
+    monkeypatch.setattr(Levels, "add", end_and_add)
+    inference.use("burst")
+    monkeypatch.undo()
+    with modes.inference("power_saver"):
+        assert session.profile.name == "power_saver"
 
 
 def test_another_mode_of_a_lowered_session_is_one_raise(bench: Bench) -> None:

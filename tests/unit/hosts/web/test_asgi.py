@@ -179,6 +179,13 @@ def test_a_mode_beyond_the_profile_of_the_service(bench: Bench, app: App) -> Non
     assert answer.headers["x-power-mode-reason"] == "header; burst is capped"
 
 
+def test_a_header_of_another_name(bench: Bench, app: App) -> None:
+    """ASGI wants names in small letters."""
+    served = AsgiVotes(app, bench.controller, ModePolicy(allowed=("balanced",), header="X-Mode"))
+    answer = asyncio.run(Exchange.of("/", headers={"x-mode": "balanced"}).run(served))
+    assert answer.headers == {"a": "b", "x-mode": "balanced", "x-mode-reason": "header"}
+
+
 def test_without_a_header_the_response_is_unchanged(bench: Bench, app: App) -> None:
     """Requests may still ask by the field."""
     served = AsgiVotes(app, bench.controller, ModePolicy(allowed=("balanced",), header=None))
@@ -244,8 +251,10 @@ def test_a_file_is_a_last_part_too(bench: Bench, policy: ModePolicy, now: Now, m
 def test_an_application_that_does_not_answer(bench: Bench, policy: ModePolicy, now: Now, ends: str) -> None:
     """The votes end with it, in each case."""
     begun: list[Any] = []
+    kept: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
+        kept.append(scope["htppower"])
         await send(START)
         await send(part(b"token", more=True))
         begun.append(now())
@@ -276,7 +285,8 @@ def test_an_application_that_does_not_answer(bench: Bench, policy: ModePolicy, n
     gc.collect()
     bench.time.advance_us(1)
     assert begun == [UP["balanced"]]
-    assert now() == (0, "balanced", State.LOWERED)
+    assert now() == (0, "balanced", State.LOWERED), "though the host keeps the inference"
+    assert not kept[0].running
 
 
 def test_requests_at_the_same_time(bench: Bench, policy: ModePolicy, now: Now) -> None:
