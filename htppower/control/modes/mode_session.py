@@ -67,7 +67,7 @@ class ModeInference:
 
     @property
     def profile(self) -> Profile:
-        """The profile in use now: its own, that of a higher mode in flight, or that of a hold or a cap."""
+        """The profile in use now, which a higher mode in flight, a hold or a cap may decide."""
         return self._levels.phases.session.plan.profile
 
     def use(self, mode: str | None) -> None:

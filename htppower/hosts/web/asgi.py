@@ -92,7 +92,7 @@ class AsgiVotes:
             inference.end()
 
     async def _choose(self, route: Route, scope: Scope, receive: Receive) -> tuple[Receive, Choice | Refusal]:
-        """Return the mode of a request, and a function by which the application receives all of the request."""
+        """Return the mode of a request, and a function with which the application receives the whole request."""
         policy, headers = self._policy, scope["headers"]
         asked = None if policy.header is None else _header(headers, policy.header)
         if not has_field(policy, _header(headers, "content-type"), _header(headers, "content-encoding"), asked):

@@ -110,7 +110,7 @@ def choose(
         route: the route of the request.
         header: the value of the header; None or empty if there is none.
         field: the value of the field; None if there is none.
-        unread: whether the body is too long to be searched for the field.
+        unread: whether the body may have the field, but was not searched for it.
     """
     asked, parameter, reason = field, policy.json_field, "JSON field"
     if header:
@@ -120,4 +120,4 @@ def choose(
             return Choice(asked, reason)
         return Refusal(asked, parameter or "", tuple(policy.allowed))
     reason = "service" if route.mode is None else "route"
-    return Choice(route.mode, f"{reason}; the body is too long for the JSON field" if unread else reason)
+    return Choice(route.mode, f"{reason}; the body was not searched" if unread else reason)

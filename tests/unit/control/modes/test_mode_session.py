@@ -293,7 +293,7 @@ def test_wrong_modes(bench: Bench) -> None:
 
 
 def test_a_closed_session_begins_nothing(bench: Bench) -> None:
-    """The error is that of an inference, and no mode is counted."""
+    """The error is the same as for an inference, and no mode is counted."""
     _session, modes = modes_of(bench)
     bench.controller.close()
     with pytest.raises(SessionClosed), modes.inference("balanced"):
@@ -477,7 +477,7 @@ def test_a_change_of_the_mode_waits_for_the_call_of_another_thread(gate: Gate) -
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([*TARGETS, "end"])), max_size=40))
 def test_any_sequence_has_the_clocks_of_the_highest_mode(steps: list[tuple[int, str]]) -> None:
-    """Whatever begins, changes and ends, the votes are those of the highest mode in flight."""
+    """However inferences begin, change and end, the highest mode in flight has its votes in force."""
     bench = Bench.make()
     _session, modes = modes_of(bench)
     running: dict[int, tuple[Any, str]] = {}

@@ -73,7 +73,7 @@ def test_a_mode_of_a_route_is_not_allowed_to_requests() -> None:
 
 def test_a_body_that_is_too_long_is_reported() -> None:
     """The reason says that the field was not searched for."""
-    assert choose(POLICY, PLAIN, None, unread=True) == Choice(None, "service; the body is too long for the JSON field")
+    assert choose(POLICY, PLAIN, None, unread=True) == Choice(None, "service; the body was not searched")
 
 
 @pytest.mark.parametrize(

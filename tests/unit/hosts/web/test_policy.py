@@ -29,7 +29,7 @@ def test_wrong_policies(wrong: dict[str, Any], error: type[Exception], says: str
 
 
 def test_a_profile_may_be_a_value() -> None:
-    """Of the service, and of a mode."""
+    """The service and each mode accept one."""
     burst = load_profile("burst")
     policy = ModePolicy(burst, allowed={"fast": burst})
     assert (policy.profile, policy.allowed) == (burst, {"fast": burst})

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Now = Callable[[], tuple[int, str, State]]
 
 UP = {mode: (1, mode, State.RAISED) for mode in ("burst", "balanced", "power_saver", "low_balanced")}
-TOO_LONG = "service; the body is too long for the JSON field"
+TOO_LONG = "service; the body was not searched"
 JSON = {"CONTENT_TYPE": "application/json"}
 
 
