@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import in_closed_generator
@@ -87,9 +86,9 @@ class LevelInference:
     ) -> None:
         inner = self._begun()
         try:
-            # ``end`` may have ended it.
-            with contextlib.suppress(PhaseMisuse):
-                inner.__exit__(kind, error, traceback)
+            inner.__exit__(kind, error, traceback)
+        except PhaseMisuse:  # ``end`` has ended it
+            pass
         finally:
             self._left()
 
@@ -111,8 +110,9 @@ class LevelInference:
     ) -> None:
         inner = self._begun()
         try:
-            with contextlib.suppress(PhaseMisuse):
-                await inner.__aexit__(kind, error, traceback)
+            await inner.__aexit__(kind, error, traceback)
+        except PhaseMisuse:
+            pass
         finally:
             self._left()
 

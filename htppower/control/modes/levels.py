@@ -48,6 +48,7 @@ class Levels:
         # The running inferences of each level. Sets change in one step, so this needs no lock, and finalizers may use
         # it.
         self._running: tuple[set[weakref.ref[LevelInference]], ...] = tuple(set() for _ in self.profiles)
+        self._downwards = tuple(enumerate(self._running))[::-1]
 
     def add(self, inference: LevelInference, level: int) -> None:
         """Count an inference at this level, until ``remove`` or until it is garbage collected."""
@@ -100,7 +101,10 @@ class Levels:
 
     def _top(self) -> int:
         """Return the highest level in flight, or the present level if nothing is in flight."""
-        return next((level for level in range(len(self._running) - 1, -1, -1) if self._running[level]), self._level)
+        for level, running in self._downwards:
+            if running:
+                return level
+        return self._level
 
     def _follow(self) -> VoteRejected | None:
         """Give the session the profile of the highest level in flight; the line is held."""
