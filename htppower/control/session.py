@@ -89,7 +89,7 @@ class Session(Closing):
 
     @property
     def own_profile(self) -> Profile:
-        """The profile that the session was opened with, or the last one that ``use`` set."""
+        """The profile that the session was opened with, or the last one that ``use`` or a mode has set."""
         return self._record.own
 
     @property

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.bench import BURST_SUSTAIN_US, Bench, core_target
 from support.gates import Gate, until
-from support.onnxsessions import WAIT_S
+from support.hanging import WAIT_S
 
 from htppower import (
     PhaseMisuse,
