@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Message: TypeAlias = MutableMapping[str, Any]
     Receive: TypeAlias = Callable[[], Awaitable[Message]]
     Send: TypeAlias = Callable[[Message], Awaitable[None]]
-    App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # The messages that carry the response. The last one of them has no true ``more_body``.
 _BODIES = frozenset({"http.response.body", "http.response.pathsend", "http.response.zerocopysend"})
@@ -50,7 +49,10 @@ class AsgiVotes:
     """
 
     def __init__(
-        self, app: App, controller: VoteController | Callable[[], VoteController], policy: ModePolicy | None = None
+        self,
+        app: Callable[..., Awaitable[None]],
+        controller: VoteController | Callable[[], VoteController],
+        policy: ModePolicy | None = None,
     ) -> None:
         self._app = app
         self._policy = ModePolicy() if policy is None else policy

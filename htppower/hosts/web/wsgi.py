@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Environ: TypeAlias = dict[str, Any]
     StartResponse: TypeAlias = Callable[..., Any]
-    App: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 
 class WsgiVotes:
@@ -42,7 +41,10 @@ class WsgiVotes:
     """
 
     def __init__(
-        self, app: App, controller: VoteController | Callable[[], VoteController], policy: ModePolicy | None = None
+        self,
+        app: Callable[..., Iterable[bytes]],
+        controller: VoteController | Callable[[], VoteController],
+        policy: ModePolicy | None = None,
     ) -> None:
         self._app = app
         self._policy = ModePolicy() if policy is None else policy
