@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # The messages that carry the response. The last one of them has no true ``more_body``.
 _BODIES = frozenset({"http.response.body", "http.response.pathsend", "http.response.zerocopysend"})
+# The messages of an application that serves no more requests.
+_ENDS = frozenset({"lifespan.startup.failed", "lifespan.shutdown.complete", "lifespan.shutdown.failed"})
 
 
 class AsgiVotes:
@@ -112,7 +114,7 @@ class AsgiVotes:
         """Open the session before the application starts, and close it when the application has shut down."""
 
         async def send_watched(message: Message) -> None:
-            if message["type"] in ("lifespan.shutdown.complete", "lifespan.shutdown.failed"):
+            if message["type"] in _ENDS:
                 self._service.close()
             await send(message)
 

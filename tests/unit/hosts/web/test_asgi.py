@@ -361,6 +361,19 @@ def test_the_lifespan_opens_and_closes_a_controller_of_its_own(bench: Bench, pol
         assert bench.simulated.power_config_ids == ()
 
 
+def test_an_application_that_fails_to_start(bench: Bench, policy: ModePolicy) -> None:
+    """It serves no request, so the session is closed."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        assert len(bench.controller.status().sessions) == 1
+        await send({"type": "lifespan.startup.failed", "message": "no model"})
+
+    exchange = asyncio.run(lifespan("startup").run(AsgiVotes(app, bench.controller, policy)))
+    assert exchange.sent == [{"type": "lifespan.startup.failed", "message": "no model"}]
+    assert bench.controller.status().sessions == ()
+
+
 def test_a_given_controller_stays_open(bench: Bench, policy: ModePolicy) -> None:
     """Only the session is closed."""
     asyncio.run(lifespan("startup", "shutdown").run(AsgiVotes(lives, bench.controller, policy)))
