@@ -18,6 +18,7 @@ import large_inputs
 import lateness
 import learnt_sustain
 import many_threads
+import modes
 import native_call
 import recording
 import recovery
@@ -35,6 +36,7 @@ PARTS = (
         hanging_call,
         recovery,
         many_threads,
+        modes,
         slow_backend,
         background,
         recording,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from interrupts.world import World
 
-    from htppower import Session
+    from htppower import ModeSession, Session
 
 Action: TypeAlias = "Callable[[], object]"
 
@@ -211,6 +211,45 @@ def _use(world: World) -> Action:
     return act
 
 
+def _modes(world: World) -> ModeSession:
+    """Return a session with modes; before the end, check that the mode of its next inference counts."""
+    session = world.session("high_performance")
+    modes = session.modes({"high": loaded("high_performance"), "low": loaded("balanced")})
+
+    def check() -> None:
+        with modes.inference("low"):
+            assert session.profile.name == "balanced"
+
+    world.finally_.append(check)
+    return modes
+
+
+@operation("inferences in modes that overlap and change")
+def _in_modes(world: World) -> Action:
+    modes = _modes(world)
+
+    def act() -> None:
+        with modes.inference("low"), modes.inference("high") as inference:
+            inference.use("low")
+            inference.use("high")
+            inference.end()
+            inference.__enter__()
+
+    return act
+
+
+@operation("a stream that changes its mode")
+def _mode_stream(world: World) -> Action:
+    modes = _modes(world)
+
+    def act() -> None:
+        with contextlib.closing(modes.stream(iter(range(3)), "high", then="low", idle_timeout_us=SECOND_US)) as stream:
+            next(stream)
+            next(stream)
+
+    return act
+
+
 @operation("the status, and a subscriber")
 def _status(world: World) -> Action:
     world.in_use()
@@ -257,5 +296,17 @@ def _async_stream(world: World) -> Action:
     async def act() -> None:
         async for _ in session.stream(tokens()):
             pass
+
+    return _run(world, act)
+
+
+@operation("coroutines in modes", any_kind=False)
+def _async_modes(world: World) -> Action:
+    modes = _modes(world)
+
+    async def act() -> None:
+        async with modes.inference("low"), modes.inference("high") as inference:
+            await inference.ause("low")
+            await inference.ause("high")
 
     return _run(world, act)

@@ -257,6 +257,7 @@ CONTROL_MAY_IMPORT = {
     "core": {"gate", "ledger", "plans", "learning", "time", "event_bus", "registry"},
     "claims": {"core", "plans", "time"},
     "phases": {"core", "gate", "time"},
+    "modes": {"core", "phases", "plans"},
     "recording": {"clock", "core", "plans", "gate", "learning", "time", "files"},
     "status": {
         "clock",
