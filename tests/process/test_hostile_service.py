@@ -1,0 +1,166 @@
+"""``htppower.h`` with a service that misbehaves: the host waits no longer than the timeout, and goes on without votes."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.c_driver import compiled_driver, driven
+from support.fake_service import faked, right
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from support.fake_service import Answer
+
+TIMEOUT_MS = 250
+# What a loaded machine adds to the timeout, in seconds.
+SLACK_S = 2.0
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the driver of the header."""
+    return compiled_driver(tmp_path_factory)
+
+
+def decoys(message: dict[str, Any]) -> bytes:
+    """Return a right answer with the same names elsewhere, unknown fields, and another order of the fields."""
+    texts = {"ok": False, "id": 0, "lease": 5, "message": '"ok":false}'}
+    number = {"lease": 7} if message["do"] == "hold" else {}
+    answer = {
+        "of": [texts, [{"ok": False}], '"id":9,"ok":false', "}]{[\\"],
+        '"ok"': False,
+        "ok ": False,
+        **number,
+        "ok": True,
+        "text": '\\"ok\\":false \u00e9 \U0001f600 \x00',
+        "nothing": None,
+        "message": "none",
+        "id": message["id"],
+        "last": {},
+    }
+    return json.dumps(answer, indent=None, separators=(" , ", "\t:  ")).encode() + b"\r\n"
+
+
+GOOD: dict[str, Callable[[dict[str, Any]], Answer]] = {
+    "right": lambda message: [right(message)],
+    "byte by byte": lambda message: [bytes([each]) for each in right(message)],
+    "in two parts": lambda message: [right(message)[:9], 0.02, right(message)[9:]],
+    "huge": lambda message: [right(message, profiles=["x" * 100] * 20_000)],
+    "with decoys": lambda message: [decoys(message)],
+    "after garbage": lambda message: [b'\n\n{}\n[]\nnull\n"\n{"id":\n\x00\xff\xfe\n}}}}]]]\n' + right(message)],
+    "after others": lambda message: [
+        b'{"event":"transition","lease":7}\n{"id":null,"ok":false,"error":"no lease"}\n{"id":999,"ok":false}\n',
+        right(message),
+    ],
+    "with more after it": lambda message: [right(message) + b'{"event":"transition","id":null}\n  '],
+}
+BAD: dict[str, Callable[[dict[str, Any]], Answer]] = {
+    "closed": lambda _message: [None],
+    "half a line": lambda message: [right(message)[:-5], None],
+    "no end": lambda message: [right(message)[:-1], 0.6, None],
+    "silence": lambda _message: [0.6, None],
+    "garbage": lambda _message: [bytes(range(256)) * 40, 0.6, None],
+    "the wrong id": lambda message: [right({**message, "id": message["id"] + 1}), 0.6, None],
+    "deep": lambda _message: [b"[" * 200_000 + b"{" * 200_000, 0.6, None],
+    "an endless string": lambda message: [b'{"id":%d,"ok":true,"message":"' % message["id"], b"x" * 1_000_000, None],
+    "drop by drop": lambda _message: [b"{", *[0.05, b" "] * 12, None],
+    "a flood": lambda _message: [b'{"event":"transition"}\n' * 40_000] * 40 + [None],
+}
+REFUSED: dict[str, Callable[[dict[str, Any]], Answer]] = {
+    "refused": lambda message: [right(message, ok=False, error="e" * 100, message="m" * 2000, hint="h" * 2000)],
+    "refused without words": lambda message: [right(message, ok="maybe")],
+    "not read": lambda _message: [b'{"id":null,"ok":false,"error":"malformed","message":"m","hint":"h"}\n'],
+}
+
+
+@pytest.mark.parametrize("answer", GOOD.values(), ids=GOOD)
+def test_a_right_answer_is_understood(driver: Path, tmp_path: Path, answer: Callable[[dict[str, Any]], Answer]) -> None:
+    """However it arrives, and whatever else is in it or before it."""
+    place = tmp_path / "socket"
+    with faked(place, answer) as service, driven(driver, place, 5000) as client:
+        assert client.does("hold 0 burst preview") == 0
+        assert client.say("begin 0") == (1, "")
+        client.does("end 0")
+        assert client.does("use 0 balanced") == 0
+        assert client.does("connected") == 1
+        client.does("release 0")
+        client.end()
+    assert {message["lease"] for message in service.got if "lease" in message} == {7}
+
+
+@pytest.mark.parametrize("verb", ["hello", "hold", "begin"])
+@pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
+def test_without_a_right_answer_the_host_goes_on(
+    driver: Path, tmp_path: Path, answer: Callable[[dict[str, Any]], Answer], verb: str
+) -> None:
+    """It waits no longer than the timeout, then infers without votes, and says so once."""
+    place = tmp_path / "socket"
+
+    def answers(message: dict[str, Any]) -> Answer:
+        return answer(message) if message["do"] == verb else [right(message)]
+
+    with faked(place, answers), driven(driver, place, TIMEOUT_MS) as client:
+        assert client.does("hold 0 burst preview") == 0
+        assert client.does("begin 0") == 0
+        client.does("end 0")
+        assert client.does("connected") == 0
+        assert client.longest_s < TIMEOUT_MS / 1000 + SLACK_S
+        (said,) = client.end()
+    assert "no votes" in said
+
+
+@pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
+def test_a_refusal_ends_only_the_lease(
+    driver: Path, tmp_path: Path, answer: Callable[[dict[str, Any]], Answer]
+) -> None:
+    """However long its words are, the connection stays."""
+    place = tmp_path / "socket"
+
+    def answers(message: dict[str, Any]) -> Answer:
+        return answer(message) if message["do"] == "begin" else [right(message)]
+
+    with faked(place, answers), driven(driver, place) as client:
+        client.does("hold 0 burst preview")
+        assert [client.does("begin 0"), client.does("begin 0")] == [0, 0]
+        assert client.does("connected") == 1
+        (said,) = client.end()
+    assert "a lease has ended" in said
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_mixture_of_answers(driver: Path, tmp_path: Path, seed: int) -> None:
+    """A service that answers at random, also with bytes at random, neither stops nor breaks the host."""
+    chance = random.Random(seed)
+    verbs = [
+        "hold {} burst preview",
+        "hold {} burst preview 3000",
+        "begin {}",
+        "end {}",
+        "use {} balanced",
+        "release {}",
+    ]
+
+    def answers(message: dict[str, Any]) -> Answer:
+        if chance.random() < 0.2:
+            mutated = bytearray(right(message) * chance.randint(1, 40))
+            for _ in range(chance.randint(1, 20)):
+                mutated[chance.randrange(len(mutated))] = chance.choice(b'{}[]",:\\\n\x00\xff0')
+            return [bytes(mutated), 0.6 if chance.random() < 0.1 else 0.0, None]
+        return chance.choice([*GOOD.values(), *REFUSED.values(), BAD["half a line"], BAD["closed"]])(message)
+
+    for _ in range(6):
+        place = tmp_path / f"socket{chance.random()}"
+        with faked(place, answers), driven(driver, place, TIMEOUT_MS) as client:
+            for _ in range(40):
+                verb, at = chance.choice(verbs), chance.randrange(4)
+                # A lease is released before its memory has another use.
+                if verb.startswith("hold"):
+                    client.does(f"release {at}")
+                client.does(verb.format(at))
+            assert client.longest_s < TIMEOUT_MS / 1000 + SLACK_S
+            client.end()
