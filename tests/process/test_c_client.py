@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +17,6 @@ from support.service_process import environment, served, sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import Any
 
 # More than the age of the sums of a service, in seconds.
@@ -244,6 +245,17 @@ def test_a_forked_child_sends_nothing(driver: Path, place: Path) -> None:
         assert client.does("begin 0") == 1
         assert client.does("child 0") == 10
         assert in_flight(place) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/fdinfo").exists(), reason="this system does not tell the flags of descriptors")
+def test_a_program_that_the_host_starts_has_no_connection(driver: Path, place: Path) -> None:
+    """The socket is closed on exec: otherwise a lease would not end with the host."""
+    with driven(driver, place) as client:
+        assert client.does("connected") == 1
+        process = Path(f"/proc/{client.pid}")
+        (socket,) = (each for each in (process / "fd").iterdir() if str(each.readlink()).startswith("socket:"))
+        flags = (process / "fdinfo" / socket.name).read_text(encoding="ascii").partition("flags:")[2].split()[0]
+        assert int(flags, 8) & os.O_CLOEXEC
 
 
 def test_a_closed_client_does_nothing(driver: Path, place: Path) -> None:

@@ -40,6 +40,11 @@ class Driver:
         self.longest_s = 0.0
         self._said: list[str] | None = None
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
     def say(self, line: str) -> tuple[int, str]:
         """Call the function that the line names; return its result, and the client's last error."""
         assert self._process.stdin is not None

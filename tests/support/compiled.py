@@ -38,7 +38,7 @@ def tool(name: str) -> str:
     """Return the path of a tool; skip the test without it, or fail it if it is gcc and HTPPOWER_VENDOR=required."""
     found = shutil.which(name)
     if found is None:
-        reason = f"there is no {name} (Debian: {PACKAGES[name]})"
+        reason = f"there is no {name} (Debian: {PACKAGES.get(name, name)})"
         if name == "gcc" and os.environ.get("HTPPOWER_VENDOR") == "required":
             pytest.fail(reason)
         pytest.skip(reason)

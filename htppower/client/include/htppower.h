@@ -241,14 +241,15 @@ static inline int htppower_move_(htppower_client *client, int writing, char *dat
 #else
     const int flags = 0;
 #endif
-    for (;;) {
+    int waits = !writing; /* there is nearly always room for a line, and nearly never an answer yet */
+    for (;; waits = 1) {
         const uint64_t now_us = htppower_now_us_();
         struct pollfd ready;
         ssize_t moved;
         ready.fd = client->socket;
         ready.events = writing ? POLLOUT : POLLIN;
         if (now_us >= deadline_us) return htppower_failed_(client, "no answer within the timeout");
-        if (poll(&ready, 1, (int)((deadline_us - now_us) / 1000u + 1u)) <= 0) continue;
+        if (waits && poll(&ready, 1, (int)((deadline_us - now_us) / 1000u + 1u)) <= 0) continue;
         moved = writing ? send(client->socket, data, size, flags) : recv(client->socket, data, size, 0);
         if (moved > 0) return (int)moved;
         if (moved == 0) return htppower_failed_(client, "the service has ended");
@@ -575,11 +576,11 @@ static inline int htppower_begin(htppower_lease *lease) {
     return voted;
 }
 
-/* Ends an inference, and waits for nothing. */
+/* Ends an inference, and waits for nothing; with a window it does nothing. */
 static inline void htppower_end(htppower_lease *lease) {
     htppower_client *client = lease->client;
     htppower_line_ line;
-    if (!htppower_enter_(client)) return;
+    if (lease->window_us || !htppower_enter_(client)) return;
     if (lease->in_flight && !--lease->in_flight && lease->inference) {
         htppower_say_(&line, 0, "end", lease);
         htppower_put_number_(&line, ",\"inference\":", lease->inference);

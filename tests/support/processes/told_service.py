@@ -1,4 +1,4 @@
-"""A service on the simulated HTP that prints what is in force after each native call: ``told_service.py SOCKET [FILE]``.
+"""A service on the simulated HTP that tells the clock after each native call: ``told_service.py SOCKET [FILE]``.
 
 A line is the time in nanoseconds, by the clock of all processes, and the target of the core clock. The first line says
 that clients can connect.
