@@ -367,16 +367,13 @@ static inline void htppower_say_(htppower_line_ *line, uint64_t id, const char *
     if (lease) htppower_put_number_(line, ",\"lease\":", lease->number);
 }
 
-/* Sends a line, and returns 0; -1 if the connection is lost. */
+/* Sends a line, and returns 0; -1 if it can't be sent. */
 static inline int htppower_send_(htppower_client *client, htppower_line_ *line, uint64_t deadline_us) {
     size_t sent = 0;
     htppower_put_(line, "}\n");
     while (sent < line->length) {
         const int moved = htppower_move_(client, 1, line->text + sent, line->length - sent, deadline_us);
-        if (moved < 0) {
-            htppower_lost_(client);
-            return -1;
-        }
+        if (moved < 0) return -1;
         sent += (size_t)moved;
     }
     return 0;
@@ -392,7 +389,8 @@ static inline int htppower_ask_(htppower_client *client, htppower_line_ *line, u
         (void)htppower_failed_(client, "the texts are too long");
         return 0;
     }
-    if (htppower_send_(client, line, deadline_us) < 0) return -1;
+    /* If it can't be sent, the answer may say why: a service that refuses a connection has closed it by then. */
+    (void)htppower_send_(client, line, deadline_us);
     while (found < 0) {
         char data[1024];
         int at;
@@ -585,7 +583,7 @@ static inline void htppower_end(htppower_lease *lease) {
         htppower_say_(&line, 0, "end", lease);
         htppower_put_number_(&line, ",\"inference\":", lease->inference);
         lease->inference = 0;
-        (void)htppower_send_(client, &line, htppower_now_us_() + client->timeout_us);
+        if (htppower_send_(client, &line, htppower_now_us_() + client->timeout_us) < 0) htppower_lost_(client);
     }
     HTPPOWER_UNLOCK_(client);
 }
