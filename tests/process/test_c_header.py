@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from support.c_driver import PROGRAMS
-from support.compiled import CLIENTS, compile_program
+from support.checkout import ROOT
+from support.compiled import CLIENTS, compile_program, tool
 from support.service_process import environment, served, sums
 
 import htppower.client
@@ -61,3 +65,18 @@ def test_an_example_host_runs_without_a_service(compiler: str, tmp_path: Path) -
     assert (done.returncode, done.stdout) == (0, "50 inferences, 0 with votes\n")
     reason = "can't be reached: No such file or directory; tried again later"
     assert done.stderr == f"htppower: no votes: the service at {place} {reason}\n"
+
+
+def test_the_page_builds_and_runs_its_host(tmp_path: Path) -> None:
+    """The commands of the page make both programs, and the host prints what the page shows."""
+    page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
+    build, _ = re.findall(r"^```sh\n(.*?)```", page, re.MULTILINE | re.DOTALL)
+    for name in ("host.c", "host.cpp"):
+        shutil.copy(CLIENTS / name, tmp_path)
+    commands = build.replace("$(python ", f"$({sys.executable} ")
+    subprocess.run([tool("bash"), "-euc", commands], cwd=tmp_path, check=True)
+    place = tmp_path / "socket"
+    with served(place):
+        for host in ("./host", "./host_cpp"):
+            done = subprocess.run([host], cwd=tmp_path, env=environment(place), stdout=subprocess.PIPE, check=True)
+            assert f"```text\n{done.stdout.decode()}```" in page

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import socket
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    # What to send in turn; a number is a pause in seconds, and None the end of the connection.
-    Answer = list[bytes | float | None]
+    # What to send in turn; a number is a pause in seconds, unless the client disconnects, and None disconnects it.
+    Answer = Iterable[bytes | float | None]
 
 
 def right(message: dict[str, Any], /, **fields: Any) -> bytes:
@@ -64,8 +64,8 @@ class FakeService:
                     return
                 if isinstance(part, bytes):
                     connection.sendall(part)
-                else:
-                    time.sleep(part)
+                elif select.select([connection], [], [], part)[0]:
+                    break
 
 
 @contextlib.contextmanager
