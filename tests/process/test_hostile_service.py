@@ -28,6 +28,12 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled_driver(tmp_path_factory)
 
 
+@pytest.fixture(scope="session")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a driver that connects again at once."""
+    return compiled_driver(tmp_path_factory, "-DHTPPOWER_PAUSE_US=10u")
+
+
 def decoys(message: dict[str, Any]) -> bytes:
     """Return a right answer with the same names elsewhere, unknown fields, and another order of the fields."""
     texts = {"ok": False, "id": 0, "lease": 5, "message": '"ok":false}'}
@@ -134,35 +140,62 @@ def test_a_refusal_ends_only_the_lease(
     assert "a lease has ended" in said
 
 
+def test_an_inference_that_is_refused_after_a_restart(hasty: Path, tmp_path: Path) -> None:
+    """The next service has the lease again, and refuses the inference that runs in it: the lease ends, once."""
+    place = tmp_path / "socket"
+    begins = itertools.count()
+
+    def answers(message: dict[str, Any]) -> Answer:
+        if message["do"] != "begin" or next(begins) == 0:
+            return [right(message)]
+        return [right(message, ok=False, error="lease ended", message="m", hint="h")]
+
+    def ends(message: dict[str, Any]) -> Answer:
+        return [None] if message["do"] == "use" else answers(message)
+
+    with faked(place, ends) as service, driven(hasty, place) as client:
+        client.does("hold 0 burst preview")
+        assert client.does("begin 0") == 1
+        assert client.does("use 0 balanced") == 0
+        assert client.does("connected") == 0
+        while client.does("begin 0") == 0 and client.does("connected") == 0:
+            pass
+        assert [client.does("begin 0"), client.does("connected")] == [0, 1]
+        client.end()
+    assert [message["do"] for message in service.got] == ["hello", "hold", "begin", "use", "hello", "hold", "begin"]
+    assert service.got[5]["profile"] == "balanced"
+
+
 @pytest.mark.parametrize("seed", range(8))
-def test_any_mixture_of_answers(driver: Path, tmp_path: Path, seed: int) -> None:
+def test_any_mixture_of_answers(hasty: Path, tmp_path: Path, seed: int) -> None:
     """A service that answers at random, also with bytes at random, neither stops nor breaks the host."""
     chance = random.Random(seed)
     verbs = [
         "hold {} burst preview",
         "hold {} burst preview 3000",
-        "begin {}",
-        "end {}",
         "use {} balanced",
         "release {}",
+        *["begin {}", "end {}"] * 4,
     ]
 
     def answers(message: dict[str, Any]) -> Answer:
-        if chance.random() < 0.2:
+        if chance.random() < 0.1:
             mutated = bytearray(right(message) * chance.randint(1, 40))
             for _ in range(chance.randint(1, 20)):
                 mutated[chance.randrange(len(mutated))] = chance.choice(b'{}[]",:\\\n\x00\xff0')
-            return [bytes(mutated), 5.0 if chance.random() < 0.1 else 0.0, None]
-        return chance.choice([*GOOD.values(), *REFUSED.values(), *ENDED.values()])(message)
+            return [bytes(mutated), 5.0 if chance.random() < 0.05 else 0.0, None]
+        kinds = [*GOOD.values(), *REFUSED.values(), *ENDED.values()]
+        return chance.choice(kinds)(message) if chance.random() < 0.4 else [right(message)]
 
-    for _ in range(6):
-        place = tmp_path / f"socket{chance.random()}"
-        with faked(place, answers), driven(driver, place, TIMEOUT_MS) as client:
-            for _ in range(40):
-                verb, at = chance.choice(verbs), chance.randrange(4)
-                # A lease is released before its memory has another use.
-                if verb.startswith("hold"):
-                    client.does(f"release {at}")
-                client.does(verb.format(at))
-            assert client.longest_s < TIMEOUT_MS / 1000 + SLACK_S
-            client.end()
+    place = tmp_path / "socket"
+    with faked(place, answers) as service, driven(hasty, place, TIMEOUT_MS) as client:
+        for _ in range(300):
+            verb, at = chance.choice(verbs), chance.randrange(4)
+            # A lease is released before its memory has another use.
+            if verb.startswith("hold"):
+                client.does(f"release {at}")
+            client.does(verb.format(at))
+        assert client.longest_s < TIMEOUT_MS / 1000 * 5 + SLACK_S
+        client.end()
+    # It did connect again, many times.
+    assert sum(message["do"] == "hello" for message in service.got) > 10

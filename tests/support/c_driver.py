@@ -71,13 +71,13 @@ class Driver:
         return self._said
 
 
-def compiled_driver(temporary: pytest.TempPathFactory) -> Path:
-    """Return the driver, compiled with sanitizers once for all tests."""
+def compiled_driver(temporary: pytest.TempPathFactory, *flags: str) -> Path:
+    """Return the driver, compiled with sanitizers once for all tests that give the same flags."""
 
     def make(folder: Path) -> None:
-        compile_program(PROGRAMS / "driver.c", folder / "driver", *_SANITIZED)
+        compile_program(PROGRAMS / "driver.c", folder / "driver", *_SANITIZED, *flags)
 
-    return once(temporary, "c_driver", make) / "driver"
+    return once(temporary, f"c_driver{''.join(flags)}", make) / "driver"
 
 
 @contextlib.contextmanager

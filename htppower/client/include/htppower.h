@@ -46,6 +46,11 @@
 #define HTPPOWER_LOG(text) (void)fprintf(stderr, "htppower: %s\n", text)
 #endif
 
+/* The pause after a lost connection; each failed try doubles it, up to 32 times this. */
+#ifndef HTPPOWER_PAUSE_US
+#define HTPPOWER_PAUSE_US 1000000u
+#endif
+
 #define HTPPOWER_TIMEOUT_MS 2000u
 #define HTPPOWER_CORES 16u
 /* The service takes at most 200 characters, each of 4 bytes or less; it refuses a text that is cut off here. */
@@ -349,7 +354,7 @@ static inline void htppower_lost_(htppower_client *client) {
     client->connected = 0;
     for (lease = client->leases; lease; lease = lease->next) lease->number = lease->inference = lease->renew_us = 0;
     client->retry_us = htppower_now_us_() + client->pause_us;
-    client->pause_us = client->pause_us < 30000000u ? 2u * client->pause_us : 60000000u;
+    client->pause_us *= client->pause_us < 30u * HTPPOWER_PAUSE_US ? 2u : 1u;
     if (client->told) return;
     client->told = 1;
     (void)snprintf(text, sizeof text, "no votes: the service at %s can't be reached: %s; tried again later",
@@ -421,6 +426,7 @@ static inline void htppower_forget_(htppower_lease *lease) {
     while (*at && *at != lease) at = &(*at)->next;
     if (*at) *at = lease->next;
     lease->client = NULL;
+    lease->number = lease->inference = 0;
 }
 
 /* Returns ``done``; a lease that was refused has ended. */
@@ -476,7 +482,7 @@ static inline int htppower_reach_(htppower_client *client) {
         if (done > 0 && lease->in_flight) (void)htppower_start_(client, lease);
     }
     if (!client->connected) return 0;
-    client->pause_us = 1000000u;
+    client->pause_us = HTPPOWER_PAUSE_US;
     if (client->told) HTPPOWER_LOG("the service is reached again");
     return 1 + (client->told = 0);
 }
@@ -509,7 +515,7 @@ static inline void htppower_connect_to(htppower_client *client, const char *name
     if (path) htppower_copy_(client->path, sizeof client->path, path);
     htppower_copy_(client->name, sizeof client->name, name);
     client->timeout_us = (uint64_t)timeout_ms * 1000u;
-    client->pause_us = 1000000u;
+    client->pause_us = HTPPOWER_PAUSE_US;
     (void)htppower_reach_(client);
 }
 
@@ -626,7 +632,8 @@ static inline void htppower_close(htppower_client *client) {
 #endif
 }
 
-/* Returns why the last message was refused or the connection was lost; "" if the message was answered. */
+/* Returns why the last message was refused or the connection was lost; "" if the message was answered. The text is the
+ * client's: the next message, from any thread, changes it. */
 static inline const char *htppower_last_error(const htppower_client *client) { return client->error; }
 
 /* Returns 1 if there was a connection at the last message, and 0 otherwise. */
