@@ -84,12 +84,11 @@ def test_inferences_that_overlap_are_one_for_the_service(driver: Path, place: Pa
 def test_a_window_ends_by_itself(driver: Path, place: Path) -> None:
     """The votes stay up after the end, and come down after the window."""
     with driven(driver, place) as client:
-        client.does("hold 0 high_performance preview 1000000")
+        client.does("hold 0 high_performance preview 2000000")
         assert client.does("begin 0") == 1
         client.does("end 0")
         assert in_flight(place) == 1
-        time.sleep(1)
-        assert in_flight(place) == 0
+        wait_for(place, in_flight=0)
 
 
 def test_a_window_needs_no_messages(driver: Path, tmp_path: Path) -> None:
@@ -164,7 +163,7 @@ def test_a_refused_lease_does_nothing(driver: Path, place: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["x" * 300, "é" * 201, "é" * 1500, '"' * 300, "\\" * 2000],
+    ["x" * 300, "é" * 201, "é" * 1500, '"' * 300, "\\" * 2040],
     ids=["x", "é", "és", "quotes", "slashes"],
 )
 def test_a_text_that_is_too_long_is_refused(driver: Path, place: Path, text: str) -> None:
@@ -181,7 +180,7 @@ def test_bytes_that_are_not_utf_8_are_refused(driver: Path, place: Path) -> None
         result, error = client.say("hold 0 burst vor\udcfchrung")
         assert result == -1
         assert "is not JSON" in error
-        assert client.longest_s < 1
+        assert client.longest_s < 2
         assert client.does("connected") == 1
 
 
@@ -199,9 +198,9 @@ def test_a_profile_can_be_changed(driver: Path, place: Path) -> None:
 def test_a_lease_ends_at_its_deadline(driver: Path, place: Path) -> None:
     """The next begin says so, once, and further inferences have no votes."""
     with driven(driver, place) as client:
-        client.does("hold 0 burst preview 0 50000")
+        client.does("hold 0 burst preview 0 500000")
         assert client.does("begin 0") == 1
-        time.sleep(0.3)
+        time.sleep(0.8)
         client.does("end 0")
         assert [client.does("begin 0"), client.does("begin 0")] == [0, 0]
         assert client.does("connected") == 1

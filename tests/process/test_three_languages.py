@@ -31,6 +31,14 @@ lease = htppower.client.connect("in Python").hold("balanced", reason="test")
 with lease.inference():
     sys.stdin.read()
 """
+IN_JAVA = """
+class Holder {
+    public static void main(String[] arguments) throws Exception {
+        new Votes("in Java", "burst", "test").begin();
+        System.in.read();
+    }
+}
+"""
 IN_C = b"hold 0 high_performance test\nbegin 0\n"
 
 
@@ -62,12 +70,13 @@ def test_a_killed_client_leaves_no_vote(tmp_path_factory: pytest.TempPathFactory
     """Each host raises the clock above that of the host before; killed, it takes back its own votes alone."""
     java = tool("java")
     driver = compiled_driver(tmp_path_factory)
-    run_tool("javac", "-d", tmp_path, CLIENTS / "Host.java")
+    (tmp_path / "Holder.java").write_text(IN_JAVA, encoding="utf-8")
+    run_tool("javac", "-d", tmp_path, tmp_path / "Holder.java", CLIENTS / "Host.java")
     place = tmp_path / "socket"
     commands = [
         ((sys.executable, "-c", IN_PYTHON), b""),
         ((str(driver), ""), IN_C),
-        ((java, "-cp", str(tmp_path), "Host", "1000000"), b""),
+        ((java, "-cp", str(tmp_path), "Holder"), b""),
     ]
     with (
         told_service(place) as service,
