@@ -140,6 +140,18 @@ def test_a_refusal_ends_only_the_lease(
     assert "a lease has ended" in said
 
 
+def test_the_reason_is_given_once(hasty: Path, tmp_path: Path) -> None:
+    """However often the client tries to connect."""
+    place = tmp_path / "socket"
+    with faked(place, lambda _message: [None]) as service, driven(hasty, place) as client:
+        client.does("hold 0 burst preview")
+        while len(service.got) < 5:
+            assert client.does("begin 0") == 0
+        (said,) = client.end()
+    assert "the service has ended" in said
+    assert {message["do"] for message in service.got} == {"hello"}
+
+
 def test_an_inference_that_is_refused_after_a_restart(hasty: Path, tmp_path: Path) -> None:
     """The next service has the lease again, and refuses the inference that runs in it: the lease ends, once."""
     place = tmp_path / "socket"
