@@ -99,7 +99,7 @@ class Votes(private val name: String, private val profile: String, private val r
     private fun line(): String {
         val untilNs = System.nanoTime() + TIMEOUT_MS * 1_000_000
         while (true) {
-            val end = (0 until arrived.position()).firstOrNull { arrived.get(it) == '\n'.toByte() }
+            val end = (0 until arrived.position()).firstOrNull { arrived.get(it) == NEWLINE }
             if (end != null) {
                 val line = String(arrived.array(), 0, end)
                 arrived.limit(arrived.position()).position(end + 1)
@@ -128,6 +128,7 @@ class Votes(private val name: String, private val profile: String, private val r
     }
 
     private companion object {
+        const val NEWLINE: Byte = 10
         const val TIMEOUT_MS = 2000L
         const val PAUSE_NS = 1_000_000_000L
         val ID = Regex("\"id\": *(\\d+)")

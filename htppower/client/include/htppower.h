@@ -1,4 +1,4 @@
-/* The client of `htppower serve` for C99 and C++11. The page "Clients in other languages" of the documentation tells more.
+/* The client of `htppower serve` for C99 and C++11. The documentation has a page on it: "Clients in other languages".
  *
  *     htppower_client client;
  *     htppower_lease lease;
@@ -429,7 +429,7 @@ static inline void htppower_forget_(htppower_lease *lease) {
     lease->number = lease->inference = 0;
 }
 
-/* Returns ``done``; a lease that was refused has ended. */
+/* Returns what was done; a lease that was refused has ended. */
 static inline int htppower_unless_refused_(htppower_client *client, htppower_lease *lease, int done) {
     char text[HTPPOWER_ERROR_BYTES + 64];
     if (done) return done;
@@ -484,7 +484,8 @@ static inline int htppower_reach_(htppower_client *client) {
     if (!client->connected) return 0;
     client->pause_us = HTPPOWER_PAUSE_US;
     if (client->told) HTPPOWER_LOG("the service is reached again");
-    return 1 + (client->told = 0);
+    client->told = 0;
+    return 1;
 }
 
 /* Locks a client, and returns 1; 0 if there is nothing to do for it. */
