@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -150,6 +151,36 @@ def test_the_reason_is_given_once(hasty: Path, tmp_path: Path) -> None:
         (said,) = client.end()
     assert "the service has ended" in said
     assert {message["do"] for message in service.got} == {"hello"}
+
+
+def test_a_client_does_not_try_at_each_begin(driver: Path, tmp_path: Path) -> None:
+    """The first pause is a second, and the next is two."""
+    place = tmp_path / "socket"
+    with faked(place, lambda _message: [None]) as service, driven(driver, place) as client:
+        client.does("hold 0 burst preview")
+        begun_s = time.monotonic()
+        while time.monotonic() - begun_s < 1.5:
+            client.does("begin 0")
+        client.end()
+    assert len(service.got) == 2
+
+
+def test_half_an_answer_does_not_spoil_the_next_connection(hasty: Path, tmp_path: Path) -> None:
+    """The answers of the next connection are read from their beginning."""
+    place = tmp_path / "socket"
+    begins = itertools.count()
+
+    def answers(message: dict[str, Any]) -> Answer:
+        half = message["do"] == "begin" and next(begins) == 0
+        return ENDED["half a line"](message) if half else [right(message)]
+
+    with faked(place, answers) as service, driven(hasty, place) as client:
+        client.does("hold 0 burst preview")
+        assert client.does("begin 0") == 0
+        while client.does("begin 0") == 0:
+            assert client.longest_s < TIMEOUT_MS / 1000 + SLACK_S / 2
+        client.end()
+    assert [message["do"] for message in service.got].count("hello") == 2
 
 
 def test_an_inference_that_is_refused_after_a_restart(hasty: Path, tmp_path: Path) -> None:
