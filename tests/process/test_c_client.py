@@ -266,7 +266,7 @@ def test_a_closed_client_does_nothing(driver: Path, place: Path) -> None:
         assert client.does("connected") == 0
         for verb in ("begin", "end", "use", "release", "hold", "close"):
             assert client.does(f"{verb} 0") == 0
-        assert sums(place)["leases"] == 0
+        wait_for(place, leases=0)
 
 
 def test_a_service_that_is_full_is_named_as_the_reason(driver: Path, tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import itertools
 import json
 import random
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +142,23 @@ def test_a_refusal_ends_only_the_lease(
         assert client.does("connected") == 1
         (said,) = client.end()
     assert "a lease has ended" in said
+
+
+def test_a_service_that_accepts_no_connection(driver: Path, tmp_path: Path) -> None:
+    """Connecting does not wait until it does."""
+    place = tmp_path / "socket"
+    with contextlib.ExitStack() as sockets:
+        listening = sockets.enter_context(socket.socket(socket.AF_UNIX))
+        listening.bind(str(place))
+        listening.listen(0)
+        code = 0
+        while code == 0:
+            waiting = sockets.enter_context(socket.socket(socket.AF_UNIX))
+            waiting.setblocking(False)
+            code = waiting.connect_ex(str(place))
+        assert code == errno.EAGAIN
+        with driven(driver, place) as client:
+            assert client.does("connected") == 0
 
 
 def test_the_reason_is_given_once(hasty: Path, tmp_path: Path) -> None:
