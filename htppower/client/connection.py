@@ -7,6 +7,7 @@ import functools
 import os
 import socket
 import threading
+import time
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -101,7 +102,7 @@ class Connection:
 
     def _answer(self, number: int, timeout_s: float) -> dict[str, Any]:
         end = self._end
-        end.settimeout(timeout_s)
+        until_s = time.monotonic() + timeout_s
         while True:
             line, found, rest = self._rest.partition(b"\n")
             if found:
@@ -110,6 +111,8 @@ class Connection:
                 if answer.get("id") == number:
                     return answer
                 continue
+            # A timeout of 0 would not wait, but fail in another way.
+            end.settimeout(max(until_s - time.monotonic(), 0.000_001))
             try:
                 data = end.recv(65_536)
             except TimeoutError:

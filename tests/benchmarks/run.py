@@ -23,6 +23,7 @@ import native_call
 import recording
 import recovery
 import scale
+import service_clients
 import slow_backend
 import startup
 import tuner
@@ -41,7 +42,7 @@ PARTS = (
         background,
         recording,
     ),
-    *(learnt_sustain, lateness, scale, startup, tuner, fleet, large_files, large_inputs),
+    *(learnt_sustain, lateness, scale, service_clients, startup, tuner, fleet, large_files, large_inputs),
 )
 
 
