@@ -7,6 +7,8 @@ that clients can connect.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -46,10 +48,16 @@ def tell(what: object) -> None:
 
 def main(path: str, file: str | None = None) -> None:
     """Serve until a signal."""
+    with VoteController(ToldHtp(), handle_sigterm=False) as controller, contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(_serve(controller, path, file))
+
+
+async def _serve(controller: VoteController, path: str, file: str | None) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     profiles = ProfileCache()
-    with VoteController(ToldHtp(), handle_sigterm=False) as controller:
-        listening = Listening(path)
-        asyncio.run(serve(controller, service_file(file, profiles), profiles, (), listening, tell))
+    await serve(controller, service_file(file, profiles), profiles, (), Listening(path), tell)
 
 
 if __name__ == "__main__":
