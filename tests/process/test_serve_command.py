@@ -216,8 +216,19 @@ def test_a_wrong_file_is_told_with_its_place(tmp_path: Path, command: Command) -
     assert "did you mean most_connections?" in failed.stderr
 
 
-def test_metrics_and_caps_of_the_file(tmp_path: Path) -> None:
-    """Prometheus finds the metrics at the port of the file; a cap that can't be set here ends the start."""
+@pytest.mark.skipif(any(Path("/sys/class/thermal").glob("thermal_zone*")), reason="this machine has thermal zones")
+def test_a_cap_that_cant_be_set_ends_the_start(tmp_path: Path, command: Command) -> None:
+    """The service does not run without a cap that its file asks for."""
+    (tmp_path / "serve.yaml").write_text("service: x\nthermal_cap: {profile: balanced, above_c: 80, below_c: 70}\n")
+    failed = command.run(
+        "serve", "--backend", "simulated", "--socket", str(tmp_path / "s"), str(tmp_path / "serve.yaml")
+    )
+    assert (failed.exit_code, "can't start" in failed.stderr) == (2, True)
+    assert "thermal" in failed.stderr
+
+
+def test_the_metrics_of_the_file(tmp_path: Path) -> None:
+    """Prometheus finds the metrics at the port of the file."""
     pytest.importorskip("prometheus_client")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

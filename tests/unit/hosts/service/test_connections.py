@@ -284,6 +284,16 @@ def test_leases_and_profiles_of_a_user_are_limited(tmp_path: Path) -> None:
         assert client.ask("hold", profile="burst", reason="preview", deadline_us=5_000_000)["deadline_us"] == 5_000_000
 
 
+def test_a_cap_limits_every_lease(service: Served) -> None:
+    """A cap of the service's controller, such as one by temperature, replaces the profile until it is lifted."""
+    with service.connect() as client:
+        client.ask("hold", profile="burst", reason="preview")
+        with service.controller.cap("balanced", reason="hot"):
+            assert client.ask("status")["leases"][0]["profile"] == "balanced"
+            assert client.ask("hold", profile="burst", reason="preview")["profile"] == "balanced"
+        assert client.ask("status")["leases"][0]["profile"] == "burst"
+
+
 def test_a_profile_comes_from_the_named_folders(tmp_path: Path) -> None:
     """A client can use a profile of the service's folders by its name."""
     (tmp_path / "camera.yaml").write_text("profile: camera\nextends: burst\n")
