@@ -197,7 +197,7 @@ class _Wait:
                 return ended
             if taken is None and self._child is None and self._holding.command:
                 # The command starts only after every signal that has arrived is handled.
-                self._child = start(self._holding.command, self._signals.mask, self._stdout)
+                self._child = start(self._holding.command, self._signals, self._stdout)
             if self._clock is None and (self._child is not None or not self._holding.command):
                 self._measure()
             if self._child is not None and (code := self._child.exit_code()) is not None:
