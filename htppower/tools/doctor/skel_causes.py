@@ -18,14 +18,17 @@ def _line(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _says_not_loaded(evidence: Evidence) -> str:
-    skel = skel_name(evidence.arch)
+    signature = " Windows also needs its .cat file, in the same folder." if evidence.machine.system == "windows" else ""
+    return f"{evidence.fastrpc}The DSP can't load {skel_name(evidence.arch)}{_why_not_loaded(evidence)}.{signature}"
+
+
+def _why_not_loaded(evidence: Evidence) -> str:
     faults = "; ".join(evidence.skel_paths.faults)
     if faults:
-        return f"{evidence.fastrpc}The DSP can't load {skel}: {faults}."
+        return f": {faults}"
     if any(evidence.environment.get(name) for name in SKEL_VARIABLES):
-        reason = "though a folder of the variables has it: it may be damaged, or FastRPC may not read it"
-        return f"{evidence.fastrpc}The DSP can't load {skel}, {reason}."
-    return f"{evidence.fastrpc}The DSP can't load {skel}: put its folder first in ADSP_LIBRARY_PATH."
+        return ", though a folder of the variables has it: it may be damaged, or FastRPC may not read it"
+    return ": put its folder first in ADSP_LIBRARY_PATH"
 
 
 def _says_version(evidence: Evidence) -> str:
