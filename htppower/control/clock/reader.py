@@ -108,11 +108,18 @@ class ClockReader(Closing):
             self._take(self._read())
         except Exception as error:  # noqa: BLE001 - whatever a source does, the host must go on
             self._reading = False
-            self._fail(printable(str(error)) or type(error).__name__)
+            self._fail(printable(self._said(error)) or type(error).__name__)
             self._close_source()
         finally:
             self._reading = False
             self._arm(self._period_us)
+
+    def _said(self, error: Exception) -> str:
+        """Return an error in words. The words of Python have its number, and its path escaped."""
+        if not isinstance(error, OSError) or not error.strerror:
+            return str(error)
+        file = "" if error.filename is None else str(error.filename)
+        return error.strerror if file in ("", self._source.name) else f"{file}: {error.strerror}"
 
     def _read(self) -> ClockReading:
         if not self._open:

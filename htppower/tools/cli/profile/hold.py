@@ -82,13 +82,13 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         VoteRejected: the profile was not raised, and the command was not run.
         CommandFailed: the command can't be started.
     """
-    signals = take_signals()
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
     ours = open_descriptors()
     heartbeat_us = round(holding.revote_s * 1_000_000)
     # These signals are taken already, but Windows reports a closed console only to its own kind of handler.
     on_console = os.name == "nt"
     with (
+        contextlib.closing(take_signals()) as signals,
         contextlib.closing(open_backend()) as backend,
         VoteController(backend, handle_sigterm=on_console, heartbeat_us=heartbeat_us) as controller,
     ):

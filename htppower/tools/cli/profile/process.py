@@ -93,6 +93,9 @@ class _BlockedSignals:
         alone = info.si_signo == signal.SIGHUP and os.getsid(0) == os.getpid()
         return TakenSignal(info.si_signo, info.si_code == _SI_KERNEL and not alone)
 
+    def close(self) -> None:
+        """Do nothing: the signals stay blocked."""
+
     def stop(self) -> None:
         """Stop this process by SIGTSTP, as a shell expects. Do nothing if no shell can continue it."""
         if signal.SIGCONT in signal.sigpending():
@@ -120,9 +123,15 @@ class _NotedSignals:
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self._noted.append(number)
 
+    def close(self) -> None:
+        """Wait no more. Signals are noted, and do nothing."""
+        signal.set_wakeup_fd(-1)
+        self._woken.close()
+        self._waker.close()
+
     def wake(self) -> None:
-        """End the wait of the main thread."""
-        with contextlib.suppress(BlockingIOError):  # full of bytes, each of which ends the wait
+        """End the wait of the main thread; do nothing if it waits no more."""
+        with contextlib.suppress(OSError):  # closed, or full of bytes, each of which ends the wait
             self._waker.send(b"\0")
 
     def next(self, timeout_s: float) -> TakenSignal | None:
