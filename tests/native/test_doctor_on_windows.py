@@ -57,12 +57,12 @@ def test_no_driver(standin: Standin, laptop: FakeLaptop, code: int, errors: tupl
 @pytest.mark.parametrize(
     ("gone", "errors", "words"),
     [
-        (["libcdsprpc.dll"], (), "The stub needs libcdsprpc.dll of the NPU's driver, which has none"),
-        ([], (NO_RPC,), "which has a file of that name: update the driver"),
-        (["HTP/HtpUsrDrv.dll"], (), "the NPU's driver has no HtpUsrDrv.dll. Add these files of the library's release"),
-        (["HTP/HtpUsrDrv.dll"], (NO_USER_DRIVER,), "the NPU's driver has no HtpUsrDrv.dll"),
-        ([], (USER_DRIVER_FAILS, NO_USER_DRIVER), "can't load HtpUsrDrv.dll. Add these files"),
-        (["libcdsprpc.dll"], (NO_USER_DRIVER,), "can't load HtpUsrDrv.dll"),
+        (["libcdsprpc.dll"], (), "The NPU's driver has no libcdsprpc.dll, which the stub needs: update the driver"),
+        ([], (NO_RPC,), "The stub can't load libcdsprpc.dll, though the NPU's driver has it: update the driver"),
+        (["HTP/HtpUsrDrv.dll"], (), ", and the NPU's driver has none. Add these files of the library's release"),
+        (["HTP/HtpUsrDrv.dll"], (NO_USER_DRIVER,), ", and the NPU's driver has none"),
+        ([], (USER_DRIVER_FAILS, NO_USER_DRIVER), ", and can't load the one of the NPU's driver. Add these files"),
+        (["libcdsprpc.dll"], (NO_USER_DRIVER,), "can't load the one of the NPU's driver"),
     ],
 )
 def test_a_driver_without_a_library(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from htppower.tools.doctor.causes import Cause, Evidence
 from htppower.tools.doctor.npu_driver import RPC, USER_DRIVER
+from htppower.tools.report.words import sentence
 from htppower.tools.review.explain.log_texts import LogText
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ _GET_DRIVER = (
     "start ms-settings:windowsupdate-optionalupdates",
     "start https://softwarecenter.qualcomm.com/catalog/item/Qualcomm_HND",
 )
+_INSTALL = (
+    "Install the Qualcomm Hexagon NPU driver: from Windows Update, the maker of the laptop, or the vendor. Device "
+    "Manager then lists the NPU under Neural processors."
+)
+_NOT_LOADED = f"the stub can't load {RPC}, though the NPU's driver has it"
 
 
 def _not_started(evidence: Evidence) -> bool:
@@ -50,20 +56,16 @@ def _says(evidence: Evidence) -> str:
     if len(lacking) == len(_LIBRARIES):
         return f"The NPU's driver is not installed: Windows has no {RPC} and no {USER_DRIVER}. {_INSTALL}"
     if named == USER_DRIVER or (not named and USER_DRIVER in lacking):
-        folder = Path(evidence.library).parent
-        there = f"the NPU's driver has no {USER_DRIVER}" if USER_DRIVER in lacking else f"can't load {USER_DRIVER}"
+        trouble = "the NPU's driver has none" if USER_DRIVER in lacking else "can't load the one of the NPU's driver"
         return (
-            f"The library needs {USER_DRIVER} of the NPU's driver if stub, skel or QnnHtpPrepare.dll are not in "
-            f"{folder}: {there}. Add these files of the library's release, or update the driver."
+            f"The library needs {USER_DRIVER} if stub, skel or QnnHtpPrepare.dll are not in "
+            f"{Path(evidence.library).parent}, and {trouble}. Add these files of the library's release, or update the "
+            "driver."
         )
-    there = "has none" if RPC in lacking else "has a file of that name"
-    return f"The stub needs {RPC} of the NPU's driver, which {there}: update the driver."
+    trouble = f"the NPU's driver has no {RPC}, which the stub needs" if RPC in lacking else _NOT_LOADED
+    return f"{sentence(trouble)}: update the driver."
 
 
-_INSTALL = (
-    "Install the Qualcomm Hexagon NPU driver: from Windows Update, the maker of the laptop, or the vendor. Device "
-    "Manager then lists the NPU under Neural processors."
-)
 DRIVER_CAUSES = (
     Cause(
         "npu_driver",
