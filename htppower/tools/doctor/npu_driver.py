@@ -22,7 +22,7 @@ RPC, USER_DRIVER = "libcdsprpc.dll", "HtpUsrDrv.dll"
 STORE = "Windows/System32/DriverStore/FileRepository"
 _FOLDERS = ("qcnspmcdm*", "qcadsprpc*")
 _FILES = {RPC: RPC, USER_DRIVER: f"HTP/{USER_DRIVER}"}
-_VERSION = re.compile(r"^\s*DriverVer\s*=[^,\n]*,\s*([\d.]+)", re.IGNORECASE | re.MULTILINE)
+_VERSION = re.compile(r"^[ \t]*DriverVer[ \t]*=[^,\n]*,[ \t]*([\d.]+)", re.IGNORECASE | re.MULTILINE)
 
 
 @attrs.frozen

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from htppower import Profile
 
+pytestmark = pytest.mark.needs("descriptors")
 LIMIT_US = 44
 
 

@@ -63,7 +63,7 @@ def test_the_report_begins_with_the_cause_and_the_line(command: Command) -> None
     markdown = command.output("doctor", "--library", "/not/there.so", "--format", "markdown", exit_code=1)
     assert markdown.splitlines()[:2] == [
         "- usable: `no`",
-        "- cause: `The library was not found: no library /not/there.so.`",
+        f"- cause: `The library was not found: no library {Path('/not/there.so').absolute().as_posix()}.`",
     ]
 
 
