@@ -24,7 +24,7 @@ import sys
 import threading
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -106,10 +106,11 @@ class _BlockedSignals:
 
 
 class _NotedSignals:
-    """Signals that handlers note, on a system that can't wait for signals (Windows). The handlers stay set."""
+    """Signals that handlers note, on a system that can't wait for signals (Windows)."""
 
     def __init__(self) -> None:
         self._noted: deque[int] = deque()
+        self._before: dict[int, Any] = {}
         self._woken, self._waker = socket.socketpair()
         for end in (self._woken, self._waker):
             end.setblocking(False)
@@ -118,13 +119,15 @@ class _NotedSignals:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # while it is ignored, the kernel reports no child
         for number in ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._note)
+                self._before[number] = signal.signal(number, self._note)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self._noted.append(number)
 
     def close(self) -> None:
-        """Wait no more. Signals are noted, and do nothing."""
+        """Wait no more, and restore the handlers."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
         signal.set_wakeup_fd(-1)
         self._woken.close()
         self._waker.close()
