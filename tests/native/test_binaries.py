@@ -55,13 +55,22 @@ def test_a_binary_for_another_machine(tmp_path: Path) -> None:
     assert f"{path} is built for hexagon, but this process for {qnn_library.machine()}" in str(caught.value)
 
 
-@pytest.mark.parametrize(("process", "fits"), [("aarch64", True), ("x86_64", True), ("arm", False)])
-def test_a_library_with_code_for_two_machines_fits_both(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, process: str, fits: bool
+@pytest.mark.parametrize(
+    ("system", "process", "fits"),
+    [
+        ("aarch64", "aarch64", True),
+        ("aarch64", "x86_64", True),
+        ("aarch64", "arm", False),
+        ("x86_64", "x86_64", False),
+    ],
+)
+def test_a_library_with_code_for_two_machines_fits_both_on_arm64(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, system: str, process: str, fits: bool
 ) -> None:
-    """A process for aarch64 or for x86-64 tries to load the file, and any other process refuses it."""
+    """On a Snapdragon a process for aarch64 or x86-64 tries to load the file; any other process or PC refuses it."""
     path = tmp_path / "QnnHtp.dll"
     path.write_bytes(pe_for_two())
+    monkeypatch.setattr(qnn_library, "system_machine", lambda: system)
     monkeypatch.setattr(qnn_library, "machine", lambda: process)
     with pytest.raises(BackendUnavailable) as caught:
         QnnHtp(path)

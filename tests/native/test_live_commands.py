@@ -172,6 +172,37 @@ def test_a_restart_while_the_command_runs(standin: Standin) -> None:
     assert_lowered_and_destroyed(standin)
 
 
+_COUNTED = """
+import select, signal, sys, threading, time
+signal.__dict__.pop("sigtimedwait", None)
+waits, wait = [], select.select
+select.select = lambda *arguments: waits.append(arguments) or wait(*arguments)
+from htppower import load_profile
+from htppower.backends import SimulatedHtp
+from htppower.tools.cli.profile.hold import Holding, hold
+if len(sys.argv) == 1:
+    threading.Timer(1, signal.raise_signal, [getattr(signal, "SIGBREAK", signal.SIGTERM)]).start()
+begun_s = time.monotonic()
+code = hold(Holding(load_profile("burst"), 0, (0,), tuple(sys.argv[1:]), None), SimulatedHtp, None)
+print(code, len(waits), time.monotonic() - begun_s)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [((sys.executable, "-c", "import time; time.sleep(1); exit(5)"), 5), ((), 128 + getattr(signal, "SIGBREAK", 15))],
+    ids=["a command", "a signal"],
+)
+def test_without_sigtimedwait_only_what_happens_ends_the_wait(words: tuple[str, ...], code: int) -> None:
+    """While the profile is up, nothing wakes the process but the end of the command, and a signal of any thread."""
+    done = subprocess.run([sys.executable, "-c", _COUNTED, *words], capture_output=True, text=True, check=True)
+    given, waits, took_s = done.stdout.split()
+    assert int(given) == code
+    # One look before the command starts, and one wait. A wait that nothing ends takes 10 s.
+    assert int(waits) <= 2
+    assert float(took_s) < 9
+
+
 @pytest.mark.parametrize(
     ("arguments", "where"), [(["--core", "1"], "device 0, core 1"), (["--device", "1"], "device 1, core 0")]
 )

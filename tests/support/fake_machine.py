@@ -1,4 +1,4 @@
-"""A machine in a folder: a Linux board with all that the NPU needs, until a test takes something away."""
+"""A machine in a folder: a board with Linux or a laptop with Windows, until a test takes something away."""
 
 from __future__ import annotations
 
@@ -88,4 +88,38 @@ class FakeMachine:
 
     def here(self) -> Here:
         """Return where the facts are read."""
-        return Here(self.root, self.environment, lambda path: path.name not in self.closed, USER, self.groups)
+        may_open = lambda path: path.name not in self.closed  # noqa: E731 - short
+        return Here(self.root, self.environment, may_open, USER, self.groups, "linux", "aarch64")
+
+
+class FakeLaptop:
+    """The folder of a Snapdragon laptop with Windows, whose driver of the NPU is in the store of drivers.
+
+    Attributes:
+        root: the folder.
+        environment: the variables of the process.
+        driver: the folder of the driver.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.environment: dict[str, str] = {}
+        store = root / "Windows" / "System32" / "DriverStore" / "FileRepository"
+        # The firmware has a folder of its own.
+        (store / "qcnspmcdm_ext_cdsp8380.inf_arm64_4a8c3ebe").mkdir(parents=True)
+        self.driver = store / "qcnspmcdm8380.inf_arm64_81346390"
+        (self.driver / "HTP").mkdir(parents=True)
+        for name in ("libcdsprpc.dll", "HTP/HtpUsrDrv.dll"):
+            (self.driver / name).touch()
+        text = '[Version]\r\nSignature = "$WINDOWS NT$"\r\nDriverVer = 01/26/2026,30.0.220.11010\r\n'
+        (self.driver / "qcnspmcdm8380.inf").write_bytes(text.encode("utf-16"))
+
+    def without(self, *names: str) -> FakeLaptop:
+        """Remove files of the driver, and return the laptop."""
+        for name in names:
+            (self.driver / name).unlink()
+        return self
+
+    def here(self) -> Here:
+        """Return where the facts are read."""
+        return Here(self.root, self.environment, user=USER, system="windows", processor="aarch64")

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from support.standin import Standin
 
 HTPPOWER = [sys.executable, "-m", "htppower"]
-# Simulates a system without ``sigtimedwait``, so that signals are polled.
-POLLED = [sys.executable, "-c", "import signal; del signal.sigtimedwait; from htppower.__main__ import run; run()"]
+# Simulates a system without ``sigtimedwait``, so that handlers note the signals.
+NOTED = [sys.executable, "-c", "import signal; del signal.sigtimedwait; from htppower.__main__ import run; run()"]
 EITHER = pytest.mark.parametrize(
-    "htppower", [HTPPOWER, pytest.param(POLLED, marks=pytest.mark.needs("signals"))], ids=["blocked", "polled"]
+    "htppower", [HTPPOWER, pytest.param(NOTED, marks=pytest.mark.needs("signals"))], ids=["blocked", "noted"]
 )
 # Far longer than needed, even on a busy machine.
 LONGEST_S = 240

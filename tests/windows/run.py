@@ -95,8 +95,13 @@ def main() -> int:
     chosen = sys.argv[2:] or list(MOST)
     if chosen == ["--all"]:
         chosen = list(ALL)
-    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "2", "--dist", "loadfile", *chosen]
-    return int(subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode != 0)
+    # pytest writes the report at its end. If the server of Wine is killed before, the exit code is 0.
+    report = folder / "report.xml"
+    report.unlink(missing_ok=True)
+    options = ("-p", "no:cacheprovider", "-q", "-n", "2", "--dist", "loadfile", f"--junit-xml={windows_path(report)}")
+    command = [str(python), "-m", "pytest", *options, *chosen]
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
+    return int(done.returncode != 0 or not report.exists())
 
 
 if __name__ == "__main__":

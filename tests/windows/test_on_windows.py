@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from htppower.control.clock.qcnpuperf import Qcnpuperf
 from htppower.control.files.file_lock import lock, move
 from htppower.control.status.process_identity import Life, life, place, started
 
@@ -93,6 +94,12 @@ def test_a_file_is_moved_when_a_reader_has_closed_its_target(tmp_path: Path) -> 
     assert target.read_text() == "old"
     move(new, target)
     assert target.read_text() == "new"
+
+
+def test_a_clock_of_linux_says_what_windows_has() -> None:
+    """Without a path, no library is looked for that only Linux has."""
+    with pytest.raises(OSError, match="meter:RAIL"):
+        Qcnpuperf().open()
 
 
 @pytest.mark.parametrize("event", [1, 2, 6])

@@ -299,7 +299,9 @@ def _is_absent(name: str, words: str) -> bool:
 
 def _load(path: Path, origin: str, tried: list[Step]) -> ctypes.CDLL:
     built_for = machine_of(path)
-    if built_for is not None and machine() not in LOADED_BY.get(built_for, (built_for,)):
+    # A PC with x86-64 loads no file for both kinds of process of a Snapdragon.
+    foreign = built_for == ARM64X and system_machine() != "aarch64"
+    if built_for is not None and (foreign or machine() not in LOADED_BY.get(built_for, (built_for,))):
         tried.append(Step(origin, str(path), f"built for {built_for}"))
         message = f"{path} is built for {built_for}, but this process for {machine()}"
         hint = f"give the library for {machine()}"

@@ -117,6 +117,8 @@ class HwmonPower:
         Raises:
             OSError: no device, or more than one, has this name and channel.
         """
+        if not self._root.is_dir():
+            raise OSError(f"there is no folder {self._root}: hwmon is a part of Linux")
         inputs = (f"power{self._channel}_input", f"energy{self._channel}_input")
         found = [
             (_text(folder / "name"), next(folder / each for each in inputs if (folder / each).is_file()))

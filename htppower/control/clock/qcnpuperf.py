@@ -107,6 +107,8 @@ def _loaded(names: tuple[str, ...]) -> ctypes.CDLL:
             return ctypes.CDLL(name)
         except OSError as error:
             problem = error
+    if os.name == "nt" and names == _NAMES:
+        raise OSError("libqcnpuperf is for Linux; on Windows a power can be read: EnergyMeter, or --clock meter:RAIL")
     raise OSError(f"{problem}; install libqcnpuperf, or give the path of the library")
 
 

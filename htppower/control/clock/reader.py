@@ -127,11 +127,18 @@ class ClockReader(Closing):
         except Exception as error:  # noqa: BLE001 - whatever a source does, the host must go on
             self._reading = False
             self._retry_us = min(max(FIRST_RETRY_US, 2 * self._retry_us), LONGEST_RETRY_US)
-            self._fail(printable(str(error)) or type(error).__name__)
+            self._fail(printable(self._said(error)) or type(error).__name__)
             self._close_source()
         finally:
             self._reading = False
             self._arm(max(self._period_us, self._retry_us))
+
+    def _said(self, error: Exception) -> str:
+        """Return an error in words. The words of Python have its number, and its path escaped."""
+        if not isinstance(error, OSError) or not error.strerror:
+            return str(error)
+        file = "" if error.filename is None else str(error.filename)
+        return error.strerror if file in ("", self._source.name) else f"{file}: {error.strerror}"
 
     def _read(self) -> ClockReading:
         if not self._open:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import click
+import click
 
 # Whether the shell leaves patterns to the command.
 LEFT_TO_US = os.name == "nt"
@@ -16,7 +14,10 @@ LEFT_TO_US = os.name == "nt"
 def expanded(_ctx: click.Context | None, _parameter: click.Parameter | None, paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return the paths of an argument, with each pattern on Windows replaced by the files that match, sorted.
 
-    As in a shell on POSIX, a pattern that matches nothing stays, and so does the path of a file that is there.
+    The path of a file that is there stays, and so does ``REVISION:PATH``.
+
+    Raises:
+        BadParameter: no file matches a pattern.
     """
     if not LEFT_TO_US:
         return paths
@@ -24,5 +25,8 @@ def expanded(_ctx: click.Context | None, _parameter: click.Parameter | None, pat
 
 
 def _matching(path: str) -> list[str]:
-    is_pattern = glob.has_magic(path) and not os.path.lexists(path)
-    return (sorted(glob.glob(path)) if is_pattern else []) or [path]
+    if not glob.has_magic(path) or os.path.lexists(path) or ":" in os.path.splitdrive(path)[1]:
+        return [path]
+    if not (found := sorted(glob.glob(path))):
+        raise click.BadParameter(f"no file matches {path}")
+    return found

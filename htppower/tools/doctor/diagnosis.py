@@ -20,12 +20,14 @@ from htppower.tools.doctor.answers import Answers, ask_library
 from htppower.tools.doctor.attempts import Attempts
 from htppower.tools.doctor.causes import Evidence, Found, found_causes
 from htppower.tools.doctor.chip_causes import CHIP_CAUSES
+from htppower.tools.doctor.driver_causes import DRIVER_CAUSES
 from htppower.tools.doctor.link_causes import LINK_CAUSES
 from htppower.tools.doctor.log_lines import Log, kept_lines, read_log
 from htppower.tools.doctor.machine import Here, Machine, read_machine
 from htppower.tools.doctor.node_causes import NODE_CAUSES
 from htppower.tools.doctor.skel_causes import SKEL_CAUSES
 from htppower.tools.doctor.skel_paths import PLACEHOLDER, SkelPaths, judged_skel_paths
+from htppower.tools.environment.variables import LOADER_VARIABLE
 from htppower.tools.review.explain.log_texts import LogText
 from htppower.votes.native_codes import NOT_ON_THIS_PLATFORM, SUCCESS, code_name, what_to_do_at_start
 from htppower.votes.options import VOTE_OPTIONS, Option
@@ -35,14 +37,18 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Description
 
-VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *SKEL_VARIABLES)
-CAUSES = (*CHIP_CAUSES, *SKEL_CAUSES, *LINK_CAUSES, *NODE_CAUSES)
+CAUSES = (*CHIP_CAUSES, *SKEL_CAUSES, *LINK_CAUSES, *NODE_CAUSES, *DRIVER_CAUSES)
 # The rule under which a setting of the process degrades if FastRPC refuses it.
 _REFUSED_SETTING = "RPC-7"
 # The hints of some errors name this command.
 _DOCTOR = "htppower doctor"
 _NO_CAUSE = "no cause is known: look into the log, and into the kernel's log (dmesg)"
+_NO_CAUSE_ON_WINDOWS = "no cause is known: look into the log, and at the NPU in Device Manager (Neural processors)"
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are accepted, but no clock changes"
+_NOT_FOR_A_DEVICE = (
+    "use the library for this device: this one is for x86-64, and changes no clock. If none is named, htppower finds "
+    "the right one"
+)
 _NO_UNSIGNED = "the DSP says that it has no unsigned process domains; the library goes on"
 
 
@@ -122,7 +128,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str],
         answers = ask_library(library, soc_model, attempts)
     log = attempts.of("the vendor's log", lambda: read_log(lines), Log())
     description, problem = answers.description, answers.problem
-    environment = {name: here.environment[name] for name in VARIABLES if name in here.environment}
+    environment = {name: here.environment[name] for name in _variables(here.system) if name in here.environment}
     path = _path(answers, library or here.environment.get(VARIABLE, ""))
     arch = _arch(description, soc_model, machine)
     paths = attempts.of("skel paths", lambda: judged_skel_paths(here.environment, arch, path), SkelPaths())
@@ -145,11 +151,17 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str],
         profiles,
         environment,
         log,
-        _steps(description, problem, causes),
+        _steps(machine, description, problem, causes),
         paths,
         _notes(machine, log, description, arch),
         tuple(attempts.failures),
     )
+
+
+def _variables(system: str) -> tuple[str, ...]:
+    """Return the variables that matter on a system."""
+    loader = () if system == "windows" else (LOADER_VARIABLE,)
+    return (VARIABLE, *SDK_VARIABLES, *loader, *SKEL_VARIABLES)
 
 
 def _path(answers: Answers, named: str) -> str:
@@ -198,19 +210,23 @@ def _refused(name: str, error: ProfileError) -> ProfileHere:
 
 
 def _steps(
-    description: Description | None, problem: BackendUnavailable | VoteRejected | None, causes: tuple[Found, ...]
+    machine: Machine,
+    description: Description | None,
+    problem: BackendUnavailable | VoteRejected | None,
+    causes: tuple[Found, ...],
 ) -> tuple[str, ...]:
     if isinstance(problem, BackendUnavailable):
         if problem.hint and _DOCTOR not in problem.hint:
             return (problem.hint,)
-        return () if causes else (_NO_CAUSE,)
+        return () if causes else (_NO_CAUSE_ON_WINDOWS if machine.system == "windows" else _NO_CAUSE,)
     if problem is not None:
         return (what_to_do_at_start(problem.code, problem.function),)
     if description is None:
         return ()
     passed_over = [step.origin for step in description.tried[:-1] if step.origin in SDK_VARIABLES]
     steps = [f"{name} is set, but the library is not from there: see tried" for name in dict.fromkeys(passed_over)]
-    return (*steps, *(() if description.hardware else (_ON_A_DEVICE,)))
+    on_a_device = machine.processor == "aarch64"
+    return (*steps, *(() if description.hardware else (_NOT_FOR_A_DEVICE if on_a_device else _ON_A_DEVICE,)))
 
 
 def _notes(machine: Machine, log: Log, description: Description | None, arch: int | None) -> tuple[str, ...]:

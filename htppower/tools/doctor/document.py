@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower._version import __version__
+from htppower.backends.qnn.library import machine as machine_of_this_process
 from htppower.rules.soc_names import by_kernel_number
 from htppower.votes.native_codes import code_name
 
@@ -74,7 +75,9 @@ def _machine(machine: Machine) -> dict[str, Any]:
     return {
         "htppower": __version__,
         "python": platform.python_version(),
+        "python_for": machine_of_this_process(),
         "system": machine.system,
+        "processor": machine.processor,
         "kernel": machine.kernel,
         "distribution": machine.distribution or None,
         "container": machine.container or None,
@@ -92,6 +95,10 @@ def _machine(machine: Machine) -> dict[str, Any]:
             "shells": list(machine.shells),
         },
         "processors": [attrs.asdict(processor) for processor in machine.processors],
+        "drivers": [
+            {"folder": driver.folder, "version": driver.version or None, "libraries": list(driver.libraries)}
+            for driver in machine.drivers
+        ],
     }
 
 

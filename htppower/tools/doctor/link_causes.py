@@ -104,7 +104,7 @@ def _lines_for_stub(evidence: Evidence) -> tuple[str, ...]:
     if PACKAGE in folder.parts:
         return (pip_install("--force-reinstall onnxruntime-qnn"),)
     if evidence.machine.system == "windows":
-        return ()
+        return (f'copy C:\\FOLDER\\OF\\THE\\RELEASE\\{_missing_file(evidence)} "{folder}"',)
     return (f"cp /FOLDER/OF/THE/RELEASE/{_missing_file(evidence)} {shlex.quote(str(folder))}/",)
 
 

@@ -1,5 +1,7 @@
 """The facts of a machine that decide whether the library reaches the DSP: chip, device nodes, FastRPC, processors.
 
+On Windows these are the drivers of the NPU.
+
 Sources: the names of the nodes and who opens them, and the programs of a process domain with their folders, are from
 src/fastrpc_apps_user.c, inc/fastrpc_ioctl.h and src/rpcmem_linux.c of https://github.com/qualcomm/fastrpc;
 /dev/adsprpc-smd is the node of the vendor's kernels, and /dev/accel/ has the nodes of the driver QDA. The library reads
@@ -17,8 +19,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.qnn.library import operating_system
+from htppower.backends.qnn.library import operating_system, system_machine
 from htppower.tools.doctor.fastrpc import FastRpc, read_fastrpc
+from htppower.tools.doctor.npu_driver import NpuDriver, npu_drivers
 from htppower.tools.environment.skel_folders import SOC_IDS
 
 if TYPE_CHECKING:
@@ -58,23 +61,32 @@ def _groups() -> frozenset[int]:
     return frozenset((*os.getgroups(), os.getegid())) if hasattr(os, "getgroups") else frozenset()
 
 
+def _root() -> Path:
+    """Return the root of the system's files. On Windows the current drive may be another one."""
+    return Path(f"{os.environ.get('SYSTEMDRIVE', 'C:')}\\" if os.name == "nt" else "/")
+
+
 @attrs.frozen
 class Here:
     """Where and for whom facts are read. Another root stands for another machine.
 
     Attributes:
-        root: the folder that has sys, proc, dev, etc and the libraries.
+        root: the folder that has sys, proc, dev, etc and the libraries, or the folder Windows.
         environment: the variables of the process.
         may_open: whether this process may open a file.
         user: the name of the user.
         groups: the numbers of the user's groups in this process.
+        system: ``linux``, ``android``, ``windows`` or ``qnx``.
+        processor: the machine of the system, such as ``aarch64``.
     """
 
-    root: Path = Path("/")
+    root: Path = attrs.field(factory=_root)
     environment: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
     may_open: Callable[[Path], bool] = _may_open
     user: str = attrs.field(factory=_user)
     groups: frozenset[int] = attrs.field(factory=_groups)
+    system: str = attrs.field(factory=operating_system)
+    processor: str = attrs.field(factory=system_machine)
 
     def name_of(self, path: Path) -> str:
         """Return the path of a file on that machine."""
@@ -135,29 +147,33 @@ class Machine:
 
     Attributes:
         system: ``linux``, ``android``, ``windows`` or ``qnx``.
-        kernel: its release.
-        distribution: the id and version of the distribution, such as ``ubuntu 24.04``; empty if unknown.
-        container: the kind of container; empty outside of one.
+        processor: the machine of the system, such as ``aarch64``.
         user: the name of the user.
+        kernel: its release.
+        distribution: the name and version of the system, such as ``ubuntu 24.04``; empty if unknown.
+        container: the kind of container; empty outside of one.
         soc_number: the kernel's number of the chip, or None.
         soc_trouble: why the number can't be read; empty if it can.
         nodes: the device nodes.
         fastrpc: the FastRPC library.
         processors: the processors that the kernel starts.
         shells: the programs of an unsigned process domain, which FastRPC gives to the DSP.
+        drivers: the drivers of the NPU, on Windows.
     """
 
     system: str
-    kernel: str
-    distribution: str
-    container: str
+    processor: str
     user: str
-    soc_number: int | None
-    soc_trouble: str
-    nodes: tuple[Node, ...]
-    fastrpc: FastRpc
-    processors: tuple[Processor, ...]
+    kernel: str = ""
+    distribution: str = ""
+    container: str = ""
+    soc_number: int | None = None
+    soc_trouble: str = ""
+    nodes: tuple[Node, ...] = ()
+    fastrpc: FastRpc = attrs.field(factory=FastRpc)
+    processors: tuple[Processor, ...] = ()
     shells: tuple[str, ...] = ()
+    drivers: tuple[NpuDriver, ...] = ()
 
     @property
     def engine(self) -> str:
@@ -190,14 +206,24 @@ class Machine:
 def read_machine(here: Here, attempts: Attempts) -> Machine:
     """Read the facts. A fact that can't be read is a failure of ``attempts``, and left out."""
     of = attempts.of
+    if here.system == "windows":
+        return Machine(
+            here.system,
+            here.processor,
+            here.user,
+            of("kernel", platform.version, ""),
+            of("Windows", lambda: f"windows {platform.release()}", ""),
+            drivers=of("NPU driver", lambda: tuple(npu_drivers(here.root)), ()),
+        )
     unread: tuple[int | None, str] = (None, "it can't be read")
     number, trouble = of("chip number", lambda: _soc_number(here), unread)
     return Machine(
-        of("operating system", operating_system, "linux"),
+        here.system,
+        here.processor,
+        here.user,
         of("kernel", platform.release, ""),
         of("distribution", lambda: _distribution(here), ""),
         of("container", lambda: _container(here), ""),
-        here.user,
         number,
         trouble,
         of("device nodes", lambda: tuple(_nodes(here)), ()),

@@ -123,8 +123,12 @@ def _platform(platform: dict[str, Any] | None) -> str:
 
 def _of_machine(machine: dict[str, Any]) -> Iterator[tuple[str, str]]:
     system = ", ".join(filter(None, (machine["distribution"] or machine["system"], f"kernel {machine['kernel']}")))
+    if machine["python_for"] != machine["processor"]:
+        system += f", {machine['processor']}; this Python is for {machine['python_for']}"
     container = machine["container"]
     yield "machine", f"{system}, in a container ({container})" if container else system
+    drivers = ((each["folder"], each["version"], *each["libraries"]) for each in machine["drivers"])
+    yield from _joined("NPU driver", (" ".join(filter(None, each)) for each in drivers))
     if machine["soc_id"] is not None:
         yield "chip", f"number {machine['soc_id']}, {machine['soc'] or 'which is not in the tables of htppower'}"
     elif machine["nodes"] or machine["processors"]:

@@ -18,11 +18,18 @@ def _line(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _says_not_loaded(evidence: Evidence) -> str:
-    says = f"{evidence.fastrpc}The DSP can't load {skel_name(evidence.arch)}"
+    signature = " Windows also needs its .cat file, in the same folder." if evidence.machine.system == "windows" else ""
+    why = _why_not_loaded(evidence)
+    return f"{evidence.fastrpc}The DSP can't load {skel_name(evidence.arch)}{why}.{_where(evidence)}{signature}"
+
+
+def _why_not_loaded(evidence: Evidence) -> str:
     faults = "; ".join(evidence.skel_paths.faults)
-    if not faults and any(evidence.environment.get(name) for name in SKEL_VARIABLES):
-        return f"{says}, though a folder of the variables has it: it may be damaged, or FastRPC may not read it."
-    return f"{says}: {faults or 'put its folder first in ADSP_LIBRARY_PATH'}.{_where(evidence)}"
+    if faults:
+        return f": {faults}"
+    if any(evidence.environment.get(name) for name in SKEL_VARIABLES):
+        return ", though a folder of the variables has it: it may be damaged, or FastRPC may not read it"
+    return ": put its folder first in ADSP_LIBRARY_PATH"
 
 
 def _where(evidence: Evidence) -> str:

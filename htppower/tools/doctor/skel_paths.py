@@ -20,7 +20,7 @@ from htppower.tools.environment.skel_folders import SYSTEM_FOLDERS, folders_near
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-PLACEHOLDER = "/FOLDER/OF/THE/SKEL"
+PLACEHOLDER = "C:\\FOLDER\\OF\\THE\\SKEL" if os.name == "nt" else "/FOLDER/OF/THE/SKEL"
 _RELEASE = re.compile(rb"AISW_VERSION: (\d+\.\d+\.\d+)|\0v(\d+\.\d+\.\d+)\.\d{12}")
 
 

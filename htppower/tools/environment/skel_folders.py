@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 # The SDK and the wheel keep the skels in these folders, relative to the library.
 _NEAR = (".", "../hexagon-v{arch}/unsigned", "../../hexagon-v{arch}/unsigned")
 # Where FastRPC searches without a variable. Source: DEFAULT_DSP_SEARCH_PATHS of https://github.com/qualcomm/fastrpc.
-SYSTEM_FOLDERS = ("/usr/lib/rfsa/adsp", "/usr/lib/dsp", "/vendor/lib/rfsa/adsp", "/vendor/dsp")
+# Nothing is known of Windows.
+SYSTEM_FOLDERS: tuple[str, ...] = (
+    ("/usr/lib/rfsa/adsp", "/usr/lib/dsp", "/vendor/lib/rfsa/adsp", "/vendor/dsp") if os.name == "posix" else ()
+)
 # The kernel's number of the chip; the library reads the same files.
 SOC_IDS = ("/sys/devices/soc0/soc_id", "/sys/devices/system/soc/soc0/id")
 
@@ -79,7 +82,7 @@ def folders_near(library: str, arch: int | None) -> list[str]:
     """Return the folders near a library that may have its skel; None stands for every architecture."""
     home = Path(os.path.realpath(library)).parent
     patterns = [os.path.normpath(home / near.format(arch="*" if arch is None else arch)) for near in _NEAR]
-    return [folder for pattern in patterns for folder in _matching(pattern)]
+    return list(dict.fromkeys(folder for pattern in patterns for folder in _matching(pattern)))
 
 
 def _places(library: str, arch: int | None, environment: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

@@ -94,7 +94,8 @@ def test_a_session_whose_call_hangs_is_given_up(host: Host) -> None:
     assert error.sessions == (call.session,) == (session.number,)
     assert (call.function, call.power_config_id) == ("setPowerConfig", power_config_id)
     assert call.since_us + call.lasted_us <= host.controller.status().time_us
-    assert call.lasted_us >= SHORT_S * 1_000_000
+    # A wait may end a tick of its clock early.
+    assert call.lasted_us >= SHORT_S * 900_000
     assert isinstance(error, HtpPowerError)
     assert isinstance(error, TimeoutError)
     message = f"not closed within 0.05 s: session 1; setPowerConfig on power config id {power_config_id} for session 1"

@@ -81,13 +81,13 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         VoteRejected: the profile was not raised, and the command was not run.
         CommandFailed: the command can't be started.
     """
-    signals = take_signals()
     holding = attrs.evolve(holding, profile=without_process_settings(holding.profile))
     ours = open_descriptors()
     heartbeat_us = round(holding.revote_s * 1_000_000)
     # These signals are taken already, but Windows reports a closed console only to its own kind of handler.
     on_console = os.name == "nt"
     with (
+        contextlib.closing(take_signals()) as signals,
         contextlib.closing(open_backend()) as backend,
         VoteController(backend, handle_sigterm=on_console, heartbeat_us=heartbeat_us) as controller,
     ):
@@ -196,7 +196,7 @@ class _Wait:
                 return ended
             if taken is None and self._child is None and self._holding.command:
                 # The command starts only after every signal that has arrived is handled.
-                self._child = start(self._holding.command, self._signals.mask, self._stdout)
+                self._child = start(self._holding.command, self._signals, self._stdout)
             if self._clock is None and (self._child is not None or not self._holding.command):
                 self._measure()
             if self._child is not None and (code := self._child.exit_code()) is not None:

@@ -4,6 +4,9 @@ Signals are blocked before the first thread starts, so that every thread blocks 
 them. So no handler runs in the middle of other code, and no signal is lost between a check and a wait. SIGQUIT is not
 taken: it ends the process even while a native call hangs, and the driver removes the votes.
 
+Where signals can't be waited for, as on Windows, handlers note them, and Python writes a byte to a socket for each. The
+main thread waits for that byte. A thread that waits for the end of the child sends one, too.
+
 The child gets the signals of this process, and has the exit code of a shell.
 """
 
@@ -12,25 +15,27 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
-import time
+import threading
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 # The exit code of a process that died of signal N is 128 + N.
 SIGNALED = 128
 # The si_code of a signal from the kernel.
 _SI_KERNEL = 0x80
-_POLL_S = 0.05
 # The exit codes of a shell for a command that can't be run.
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
@@ -67,7 +72,7 @@ class TakenSignal:
 def take_signals() -> Signals:
     """Take the signals of this process from now on: block them if the system can wait for them, else use handlers."""
     can_wait = hasattr(signal, "sigtimedwait") and hasattr(os, "posix_spawnp")
-    return _BlockedSignals() if can_wait else _PolledSignals()
+    return _BlockedSignals() if can_wait else _NotedSignals()
 
 
 class _BlockedSignals:
@@ -77,7 +82,7 @@ class _BlockedSignals:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # while it is ignored, the kernel reports no child
         taken = ENDING | STOPPING | NOTICED
         self._taken = {number for number in taken if signal.getsignal(number) is not signal.SIG_IGN}
-        self.mask: frozenset[int] | None = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, self._taken))
+        self.mask = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, self._taken))
 
     def next(self, timeout_s: float) -> TakenSignal | None:
         """Wait for a signal and return it; None after the timeout, or if a child may have ended."""
@@ -88,6 +93,9 @@ class _BlockedSignals:
         alone = info.si_signo == signal.SIGHUP and os.getsid(0) == os.getpid()
         return TakenSignal(info.si_signo, info.si_code == _SI_KERNEL and not alone)
 
+    def close(self) -> None:
+        """Do nothing: the signals stay blocked."""
+
     def stop(self) -> None:
         """Stop this process by SIGTSTP, as a shell expects. Do nothing if no shell can continue it."""
         if signal.SIGCONT in signal.sigpending():
@@ -97,24 +105,42 @@ class _BlockedSignals:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
 
 
-class _PolledSignals:
-    """Signals that handlers note, on a system that can't wait for signals (Windows). ``next`` takes up to 50 ms."""
+class _NotedSignals:
+    """Signals that handlers note, on a system that can't wait for signals (Windows)."""
 
     def __init__(self) -> None:
-        self.mask: frozenset[int] | None = None
         self._noted: deque[int] = deque()
+        self._before: dict[int, Any] = {}
+        self._woken, self._waker = socket.socketpair()
+        for end in (self._woken, self._waker):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._waker.fileno())
         if hasattr(signal, "SIGCHLD"):
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # while it is ignored, the kernel reports no child
         for number in ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._note)
+                self._before[number] = signal.signal(number, self._note)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self._noted.append(number)
 
+    def close(self) -> None:
+        """Wait no more, and restore the handlers."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(-1)
+        self._woken.close()
+        self._waker.close()
+
+    def wake(self) -> None:
+        """End the wait of the main thread; do nothing if it waits no more."""
+        with contextlib.suppress(OSError):  # closed, or full of bytes, each of which ends the wait
+            self._waker.send(b"\0")
+
     def next(self, timeout_s: float) -> TakenSignal | None:
-        if not self._noted:
-            time.sleep(min(max(timeout_s, 0), _POLL_S))
+        """Wait for a signal and return it; None after the timeout, or if the child has ended."""
+        if not self._noted and select.select([self._woken], [], [], max(timeout_s, 0))[0]:
+            self._woken.recv(4096)
         if not self._noted:
             return None
         number = self._noted.popleft()
@@ -124,8 +150,8 @@ class _PolledSignals:
         """Do nothing: SIGTSTP is not taken here."""
 
 
-# A source of signals. ``mask`` has the signals that were blocked before, for a child; None if none are blocked.
-Signals: TypeAlias = _BlockedSignals | _PolledSignals
+# A source of signals.
+Signals: TypeAlias = _BlockedSignals | _NotedSignals
 
 
 class CommandFailed(Exception):  # noqa: N818 - the name states the fault
@@ -136,35 +162,37 @@ class CommandFailed(Exception):  # noqa: N818 - the name states the fault
         super().__init__(f"can't run {command or repr(command)}: {error.strerror}")
 
 
-def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
+def start(command: tuple[str, ...], signals: Signals, stdout: int | None) -> Child:
     """Start a command.
 
     Args:
         command: the program and its arguments.
-        mask: the signals that it blocks; None if this process has not blocked any.
+        signals: the signals of this process. A wait for them ends when the command does.
         stdout: the descriptor of its standard output; None for this process's own.
 
     Raises:
         CommandFailed: it can't be started.
     """
     try:
-        return _started(command, mask, stdout)
+        return _started(command, signals, stdout)
     except OSError as error:
         failed = error
     script = shutil.which(command[0]) if failed.errno == errno.ENOEXEC and os.name == "posix" else None
     if script is not None:
         try:
             # A shell and env run an executable file as a shell's script if it is not a binary and has no #!.
-            return _started(("sh", "--", script, *command[1:]), mask, stdout)
+            return _started(("sh", "--", script, *command[1:]), signals, stdout)
         except OSError as error:
             failed = error
     raise CommandFailed(command[0], failed) from failed
 
 
-def _started(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
+def _started(command: tuple[str, ...], signals: Signals, stdout: int | None) -> Child:
     if not command[0]:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    return _PlainChild(command, stdout) if mask is None else _SpawnedChild(command, mask, stdout)
+    if isinstance(signals, _NotedSignals):
+        return _PlainChild(command, signals.wake, stdout)
+    return _SpawnedChild(command, signals.mask, stdout)
 
 
 def in_this_group(child: Child) -> bool:
@@ -206,11 +234,16 @@ class _SpawnedChild:
 class _PlainChild:
     """A child on a system where signals can't be blocked."""
 
-    def __init__(self, command: tuple[str, ...], stdout: int | None) -> None:
+    def __init__(self, command: tuple[str, ...], ended: Callable[[], None], stdout: int | None) -> None:
         # Windows itself finds only programs that end in .exe; npm is npm.cmd there.
         program = shutil.which(command[0]) or command[0]
         self._process = subprocess.Popen((program, *command[1:]), stdout=stdout)  # noqa: S603 - the user's own command
         self.pid = self._process.pid
+        threading.Thread(target=self._wait, args=(ended,), name="htppower-child", daemon=True).start()
+
+    def _wait(self, ended: Callable[[], None]) -> None:
+        self._process.wait()
+        ended()
 
     def exit_code(self) -> int | None:
         code = self._process.poll()

@@ -19,6 +19,7 @@ class LogText(enum.Enum):
     NO_SOC = "no SoC detected"
     SOC_UNSUPPORTED = "SoC model unsupported"
     LIBRARY_MISSING = "a library is missing"
+    NO_USER_DRIVER = "the NPU's driver is not loaded"
     SYMBOL_MISSING = "a symbol is missing"
     UNSIGNED_REFUSED = "no unsigned process domain"
     VERSIONS_DIFFER = "stub and skel are of different versions"
@@ -47,9 +48,15 @@ EXPLANATIONS: dict[LogText, Explanation] = {
         "use a release of the library that serves the chip; a chip without an HTP needs another backend",
     ),
     LogText.LIBRARY_MISSING: Explanation(
-        "The loader does not find FastRPC (libcdsprpc.so), or the stub of this Hexagon. deviceCreate then returns "
-        "14001.",
-        "install FastRPC with its development link libcdsprpc.so, and leave the stub in the folder of the library",
+        "The loader does not find FastRPC (libcdsprpc.so), the stub of this Hexagon or, on Windows, a library of the "
+        "NPU's driver. deviceCreate then returns 14001.",
+        "install FastRPC with its development link libcdsprpc.so, or on Windows the NPU's driver; leave the stub in "
+        "the folder of the library",
+    ),
+    LogText.NO_USER_DRIVER: Explanation(
+        "On Windows the library needs HtpUsrDrv.dll of the NPU's driver if its own stub, skel or prepare library are "
+        "missing, and can't load it.",
+        "keep stub, skel and QnnHtpPrepare.dll in the folder of the library, or install the NPU's driver",
     ),
     LogText.SYMBOL_MISSING: Explanation(
         "FastRPC (libcdsprpc.so) lacks a function that the stub calls. deviceCreate then returns 14001.",
@@ -89,6 +96,7 @@ _LONGEST_LINE = 2_000
 _WORD = re.compile(r"[a-z0-9_.+-]+", re.IGNORECASE)
 _VERSION = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9a-z_]+)?", re.IGNORECASE)
 _FAILS = ("fail", "unable", "error", "cannot", "can't", "not")
+_OPENING = ("load", "loading", "open", "handle")
 _ABSENT = ("cannot open shared object", "not found", "no such file")
 _NO_SYMBOL = ("undefined symbol", "cannot locate symbol", "missing symbol")
 _SHARED = (".so", ".dll")
@@ -146,7 +154,7 @@ def _is_library(word: str) -> bool:
 
 def _missing_library(line: _Line) -> str | None:
     named = line.library_before(_ABSENT)
-    if not named and line.fails and line.has("load", "open"):
+    if not named and line.fails and line.has(*_OPENING):
         named = next((word for _, word in line.words if _is_library(word)), "")
     return named or None
 
@@ -170,6 +178,7 @@ _RECOGNISERS: tuple[tuple[LogText, Callable[[_Line], str | None]], ...] = (
     (LogText.SOC_UNSUPPORTED, lambda line: _found(_unsupported_soc(line))),
     (LogText.SYMBOL_MISSING, lambda line: line.after(_NO_SYMBOL)),
     (LogText.LIBRARY_MISSING, _missing_library),
+    (LogText.NO_USER_DRIVER, lambda line: _found(line.fails and line.has("load") and "user driver" in line.low)),
     (LogText.UNSIGNED_REFUSED, lambda line: _found(any(each in line.low for each in _UNSIGNED_DOMAIN))),
     (LogText.VERSIONS_DIFFER, lambda line: _found(_two_versions(line) is not None)),
     (LogText.SECOND_CONNECTION, lambda line: _found("more than one connection" in line.low)),

@@ -51,16 +51,18 @@ def joined(session: SessionTrace, stretches: Sequence[tuple[int, int]]) -> Sessi
     """
     if not stretches:
         return session
-    first, last = (np.searchsorted(session.begins_us, np.array(each)) for each in zip(*stretches, strict=True))
-    lengths = np.array([end - begin for begin, end in stretches])
+    # NumPy before 2 has integers of 32 bits on Windows, which hold 35 min.
+    begins, ends = (np.array(each, np.int64) for each in zip(*stretches, strict=True))
+    first, last = (np.searchsorted(session.begins_us, each) for each in (begins, ends))
+    lengths = ends - begins
     # How much earlier each stretch begins than in the recording.
-    earlier = np.array([begin for begin, _ in stretches]) - (np.cumsum(lengths) - lengths)
+    earlier = begins - (np.cumsum(lengths) - lengths)
     parts = [slice(*each) for each in zip(first.tolist(), last.tolist(), strict=True)]
-    ends = (np.minimum(session.ends_us[part], end) for part, (_, end) in zip(parts, stretches, strict=True))
+    cut = (np.minimum(session.ends_us[part], end) for part, (_, end) in zip(parts, stretches, strict=True))
     return attrs.evolve(
         session,
         begins_us=_moved((session.begins_us[part] for part in parts), earlier),
-        ends_us=_moved(ends, earlier),
+        ends_us=_moved(cut, earlier),
         cold=None if session.cold is None else np.concatenate([session.cold[part] for part in parts]),
     )
 

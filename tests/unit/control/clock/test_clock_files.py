@@ -106,6 +106,12 @@ def test_a_sensor_must_be_named_if_there_are_several(tmp_path: Path) -> None:
     assert source.read(0).power_mw == 2.0
 
 
+def test_a_system_without_sensors(tmp_path: Path) -> None:
+    """Where the kernel's folder is missing, as on Windows, the error says what hwmon is."""
+    with pytest.raises(OSError, match="hwmon is a part of Linux"):
+        HwmonPower(root=tmp_path / "none").open()
+
+
 def test_arguments_of_other_types(tmp_path: Path) -> None:
     """A wrong type is an error at once, not at the first reading."""
     for make in (

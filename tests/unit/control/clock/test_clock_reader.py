@@ -121,6 +121,18 @@ def test_sources_of_one_name_are_numbered(bench: Bench) -> None:
             assert named() == {"dsp on V75": 2, "dsp": 4}
 
 
+@pytest.mark.parametrize(
+    ("file", "said"), [("scripted", "gone"), ("C:\\users\\q6.txt", "C:\\users\\q6.txt: gone"), (None, "gone")]
+)
+def test_a_failure_of_a_file_has_its_path_once(bench: Bench, file: str | None, said: str) -> None:
+    """The reason has the words of the system, without its number and without doubled backslashes."""
+    source = ScriptedClock(clock_khz=1)
+    source.failing = ("open", OSError(2, "gone", file))
+    with ClockReader(bench.controller, source):
+        (seen,) = bench.controller.status().clocks
+        assert seen.problem == said.replace("\\", "\\")
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, 2**53])
 def test_a_value_that_no_clock_has_is_a_failure(bench: Bench, value: float) -> None:
     """A value that is negative or not finite never reaches the status."""

@@ -141,7 +141,7 @@ def test_without_an_inference_the_calls_are_measured(command: Command, folder: P
 @pytest.mark.usefixtures("in_virtual_time")
 def test_readings_that_prove_nothing_are_refused_and_nothing_is_written(command: Command, folder: Path) -> None:
     """The exit code is 1, and the reason is on the standard error: here a meter that always gives the same."""
-    constant = ("--meter", f"command:{sys.executable} -c 'print(500)'", "--meter-period", "1s")
+    constant = ("--meter", f"command:{sys.executable} -c print(500)", "--meter-period", "1s")
     said = command.run("calibrate", "-o", "x.yaml", *QUICK, *constant, "--power-time", "9s")
     assert (said.exit_code, (folder / "x.yaml").exists()) == (1, False)
     assert "refused: 9000000 us have fewer than 10 periods of a meter of 1000000 us" in said.stderr

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from freezegun import freeze_time
 from support.checkout import DATA
+from support.slashes import json_slashed
 
 from htppower.tools.review.lint.catalogue import CATALOGUE
 
@@ -47,7 +48,7 @@ def _reviewed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _reported(command: Command, form: str) -> tuple[dict[str, Any], str]:
     """Return the report on that folder as JSON, and in another form."""
     told = [command.output("lint", "reviewed", "--format", each, exit_code=1) for each in ("json", form)]
-    return json.loads(told[0]), told[1]
+    return json.loads(json_slashed(told[0])), told[1]
 
 
 def test_github_has_what_the_json_has(command: Command) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.shipped import shipped_folder
-from support.slashes import WINDOWS, in_one_line
+from support.slashes import WINDOWS, in_one_line, slashed
 
 from htppower.tools.review.lint.catalogue import CATALOGUE
 
@@ -25,7 +25,8 @@ def test_a_file_alone_takes_the_place_of_what_is_printed(command: Command, tmp_p
     for form in ("text", "json", "svg", "html", "trace"):
         path = tmp_path / f"run.{form}"
         assert command.output(*RUN, "--format", form, "--output", str(path)) == ""
-        assert path.read_text(encoding="utf-8").rstrip("\n") == command.run(*RUN, "--format", form).stdout.rstrip("\n")
+        written = slashed(path.read_text(encoding="utf-8"))
+        assert written.rstrip("\n") == command.run(*RUN, "--format", form).stdout.rstrip("\n")
 
 
 def test_forms_with_files_are_written_besides(command: Command, tmp_path: Path) -> None:

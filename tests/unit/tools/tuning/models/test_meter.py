@@ -78,7 +78,7 @@ def test_a_meter_is_named_by_its_kind(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "path", list(sys.path))
     assert find_meter("file:rail").look() == pytest.approx(0.00004)
     assert find_meter("python:some_meter:read").look() == pytest.approx(0.04)
-    assert find_meter(f"command:{sys.executable} -c 'print(40)'", "W").look() == 40
+    assert find_meter(f"command:{sys.executable} -c print(40)", "W").look() == 40
     for said in ("rail", "file:", "wall:rail", "python:some_meter", "python:some_meter:none"):
         with pytest.raises(CalibrationFailed, match="python:MODULE:FUNCTION"):
             find_meter(said)

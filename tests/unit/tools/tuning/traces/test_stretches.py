@@ -13,7 +13,7 @@ from htppower.tools.tuning.traces.trace import SessionTrace
 
 def session(count: int, takes_us: int = 5_000, name: str = "camera") -> SessionTrace:
     """Return inferences whose gaps grow from one to the next, every third cold."""
-    begins = np.cumsum(np.arange(count) + 10_000)
+    begins = np.cumsum(np.arange(count, dtype=np.int64) + 10_000)
     return SessionTrace(name, "burst", begins, begins + takes_us, np.arange(count) % 3 == 0)
 
 
