@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.profiles.paths import joined
+from htppower.profiles.speeds import DEFAULT_DEVICE
 from htppower.tools.cli import completion
 from htppower.tools.cli.forms import PageFile
 from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
@@ -19,7 +20,6 @@ from htppower.tools.cli.terminal import echo
 from htppower.tools.cli.trace import needs_extra, reading_options, stream_of
 from htppower.tools.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
 from htppower.tools.tuning.limits import parse_limit
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE
 
 if TYPE_CHECKING:
     from pathlib import Path
