@@ -32,8 +32,9 @@ class Slots:
     """The slots of one pace, one after the other.
 
     An inference that is asked for early waits for the next slot, or, without waiting, gets a slot of its own. If an
-    inference overran its slot, the next one still has the deadline of its own slot; slots that are over are skipped. If
-    the host itself was away for a period or longer, the slots start anew.
+    inference overran its slot, the next one still has the deadline of its own slot; slots that are over are skipped.
+    The slots start anew if the host itself was away for a period or longer, and with a higher profile: otherwise its
+    first inferences would miss their deadlines because of what a lower one has overrun.
 
     Args:
         period_ns: the time from one slot to the next.
@@ -70,6 +71,10 @@ class Slots:
             slot = Slot(due_ns, now_ns, None if overlaps else allowed_ns)
         self._begin_ns = slot.begin_ns
         return slot
+
+    def start_anew(self) -> None:
+        """Let the next inference have its slot at once."""
+        self._begin_ns = None
 
     def missed(self, slot: Slot, ended_ns: int) -> bool:
         """Record the end of an inference; return whether it has missed its deadline."""

@@ -1,4 +1,4 @@
-"""The profile that a session uses: its own profile, or the profile of a hold or a cap.
+"""The profile that a session uses: its own profile, or the profile of a hold, a cap or a pace.
 
 The vendor orders its profiles from burst to extreme_power_saver. Here the votes of a profile give its place in that
 order, so a user's own profile has a place, too.
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Claim:
-    """A hold or a cap.
+    """A hold, a cap, or the choice of a pace.
 
     Attributes:
-        number: the number of the hold or cap, from 1.
-        kind: ``hold`` or ``cap``.
+        number: the number of the claim, from 1.
+        kind: ``hold``, ``cap`` or ``pace``.
         profile: the profile that it asks for.
         reason: why it was requested; shown in status and events.
         since_us: when it began, by the controller's clock.
@@ -40,16 +40,20 @@ class Claim:
     until_us: int | None = None
 
 
-def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:
-    """Return the profile that a session uses, and the hold or cap that decides this; None if its own profile is used.
+def in_use(
+    own: Profile, holds: Sequence[Claim], caps: Sequence[Claim], pace: Claim | None = None
+) -> tuple[Profile, Claim | None]:
+    """Return the profile that a session uses, and the claim that decides this; None if its own profile is used.
 
-    The hold that is highest in the vendor's order replaces the session's own profile; if two are equal, the later one
-    does. If the result goes beyond any cap, the lowest cap replaces it.
+    The choice of a pace replaces the session's own profile. The hold that is highest in the vendor's order replaces
+    both; if two are equal, the later one does. If the result goes beyond any cap, the lowest cap replaces it.
     """
+    if pace is not None:
+        own = pace.profile
     if not holds and not caps:
-        return own, None
+        return own, pace
     hold = max(holds, key=lambda claim: (rank(claim.profile), claim.number), default=None)
-    chosen, decides = (own, None) if hold is None else (hold.profile, hold)
+    chosen, decides = (own, pace) if hold is None else (hold.profile, hold)
     if any(exceeds(chosen, cap.profile) for cap in caps):
         decides = min(caps, key=lambda claim: (rank(claim.profile), -claim.number))
         chosen = decides.profile
