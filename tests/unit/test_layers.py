@@ -256,6 +256,7 @@ CONTROL_MAY_IMPORT = {
     "core": {"gate", "ledger", "plans", "learning", "time", "event_bus", "registry"},
     "claims": {"core", "plans", "time"},
     "phases": {"core", "gate", "time"},
+    "pace": {"claims", "core", "phases", "plans", "time"},
     "recording": {"clock", "core", "plans", "gate", "learning", "time", "files"},
     "status": {
         "clock",
@@ -264,6 +265,7 @@ CONTROL_MAY_IMPORT = {
         "ledger",
         "plans",
         "learning",
+        "pace",
         "phases",
         "recording",
         "time",

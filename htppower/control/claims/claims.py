@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from htppower.control.core.home import Home
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.pace.pacing import Pacing
     from htppower.control.plans.plans import Plan
+    from htppower.control.plans.precedence import Paces
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.profiles.cache import ProfileCache
@@ -143,7 +143,7 @@ class Claims:
         self._ended(session, claim, end)
         return self._home.reconciler.settle(session, Cause.HOLD_ENDED, reason=claim.reason, only_if_changed=True)
 
-    def begin_pace(self, session: SessionRecord, pacing: Pacing, handle: object) -> None:
+    def begin_pace(self, session: SessionRecord, pace: Paces, handle: object) -> None:
         """Let a pace choose the profile of a session, until it ends or its handle is gone.
 
         Raises:
@@ -151,44 +151,44 @@ class Claims:
             ValueError: the session has a pace already.
             VoteRejected: a call failed and the controller has ``on_error="raise"``.
         """
-        watch = self._watch(handle, functools.partial(self.end_pace, session, pacing, quiet=True, soon=True))
-        begin = functools.partial(self._begin_pace, session, pacing, watch)
+        watch = self._watch(handle, functools.partial(self.end_pace, session, pace, quiet=True, soon=True))
+        begin = functools.partial(self._begin_pace, session, pace, watch)
         self._home.raise_failure(session, self._home.engine.run(begin, Urgency.LOWER))
 
-    def _begin_pace(self, session: SessionRecord, pacing: Pacing, watch: weakref.ref[Any]) -> VoteRejected | None:
+    def _begin_pace(self, session: SessionRecord, pace: Paces, watch: weakref.ref[Any]) -> VoteRejected | None:
         self._home.registry.require_live(session)
         if session.pace is not None:
             raise ValueError(f"session {session.number} has a pace already: close it first")
         if session.gate.closing or session.gone or watch() is None:
             return None
-        session.pace, pacing.watch = pacing, watch
-        return self._move_pace(session, pacing)
+        session.pace, pace.watch = pace, watch
+        return self._move_pace(session, pace)
 
-    def move_pace(self, session: SessionRecord, pacing: Pacing, *, raises: bool) -> None:
+    def move_pace(self, session: SessionRecord, pace: Paces, *, raises: bool) -> None:
         """Let a session use the profile that its pace has chosen, without waiting; ``raises``: whether it is higher."""
         urgency = Urgency.RAISE if raises else Urgency.LOWER
-        self._home.engine.post(functools.partial(self._move_pace, session, pacing), urgency)
+        self._home.engine.post(functools.partial(self._move_pace, session, pace), urgency)
 
-    def _move_pace(self, session: SessionRecord, pacing: Pacing) -> VoteRejected | None:
-        if session.pace is not pacing:
+    def _move_pace(self, session: SessionRecord, pace: Paces) -> VoteRejected | None:
+        if session.pace is not pace:
             return None
-        reason = pacing.reason
-        pacing.claim = self._claim("pace", pacing.profile, reason, None)
+        reason = pace.reason
+        pace.claim = self._claim("pace", pace.profile, reason, None)
         return self._home.reconciler.settle(session, Cause.PROFILE_CHANGED, reason=reason, only_if_changed=True)
 
-    def end_pace(self, session: SessionRecord, pacing: Pacing, *, quiet: bool, soon: bool) -> None:
+    def end_pace(self, session: SessionRecord, pace: Paces, *, quiet: bool, soon: bool) -> None:
         """End a pace, unless it has ended; with ``quiet`` it raises no error, and with ``soon`` it does not wait."""
-        action = functools.partial(self._end_pace, session, pacing)
+        action = functools.partial(self._end_pace, session, pace)
         if soon:
             self._home.engine.post(action, Urgency.LOWER)
         else:
             error = self._home.engine.run(action, Urgency.LOWER)
             self._home.raise_failure(session, error, quiet=quiet)
 
-    def _end_pace(self, session: SessionRecord, pacing: Pacing) -> VoteRejected | None:
-        if session.pace is not pacing:
+    def _end_pace(self, session: SessionRecord, pace: Paces) -> VoteRejected | None:
+        if session.pace is not pace:
             return None
-        session.pace = pacing.watch = None
+        session.pace = pace.watch = None
         return self._home.reconciler.settle(session, Cause.PROFILE_CHANGED, only_if_changed=True)
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:

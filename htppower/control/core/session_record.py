@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     from htppower.control.core.home import Home
     from htppower.control.ledger.ledger import Ledger
-    from htppower.control.pace.pacing import Pacing
     from htppower.control.plans.plans import Plan
-    from htppower.control.plans.precedence import Claim
+    from htppower.control.plans.precedence import Claim, Paces
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Cause
@@ -219,7 +218,7 @@ class SessionRecord:
         self.error: VoteRejected | None = None
         self.own = own
         self.holds: tuple[Claim, ...] = ()
-        self.pace: Pacing | None = None
+        self.pace: Paces | None = None
         self.decided_by: Claim | None = None
         self.history = History(Stay(State.UNVOTED, time.now_us, None, _NONE_LEFT))
         self.gate = Gate(self, time, settle_soon, plan, recall)

@@ -6,7 +6,7 @@ order, so a user's own profile has a place, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -14,6 +14,7 @@ from htppower.profiles.sustain import longest_us
 from htppower.rules import power_order
 
 if TYPE_CHECKING:
+    import weakref
     from collections.abc import Sequence
 
     from htppower.profiles.profile import Profile
@@ -38,6 +39,32 @@ class Claim:
     reason: str
     since_us: int
     until_us: int | None = None
+
+
+class Paces(Protocol):
+    """The pace of a session, as those who send its votes see it.
+
+    Attributes:
+        claim: its choice as a claim on the session; replaced under the line.
+        watch: the weak reference that ends it when its handle is gone.
+    """
+
+    claim: Claim | None
+    watch: weakref.ref[Any] | None
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that it has chosen."""
+
+    @property
+    def reason(self) -> str:
+        """Why it has chosen that profile."""
+
+    def status(self) -> Any:
+        """Return its status, as a frozen value."""
+
+    def disown(self) -> None:
+        """In a forked child: use no lock of the parent."""
 
 
 def in_use(
