@@ -1,136 +1,147 @@
-"""A paced host on a simulated HTP whose inferences take the times of a device model, in virtual time."""
+"""Hosts with a pace: one that is only calculated, and one with the real controller, in virtual time."""
 
 from __future__ import annotations
 
 import collections
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from htppower import VoteController
-from htppower.events import ProfileChanged
+from htppower.backends import SimulatedHtp
+from htppower.control.controller import VoteController
+from htppower.control.pace.chooser import Chooser, Sample
+from htppower.control.pace.ladder import ladder_below, rungs_of
+from htppower.control.pace.slots import Slots
+from htppower.events import Event, ProfileChanged
 from htppower.profiles.loading import load_profile
+from htppower.profiles.speeds import read_device_speeds, speed_of
 from htppower.testing import VirtualTime
-from htppower.tools.tuning.cost.power import Power
-from htppower.tools.tuning.models.file import load_device_model
-from htppower.tools.tuning.models.timed_device import timed_htp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from htppower.control.pace.pacing import PaceStatus
-    from htppower.tools.tuning.models.model import DeviceModel
-
-MODEL = load_device_model()
-# The ladder below burst, from the lowest.
-LADDER = (
-    *("low_power_saver", "power_saver", "high_power_saver", "low_balanced", "balanced"),
-    *("high_performance", "sustained_high_performance", "burst"),
-)
 # Returns how long an inference takes at burst, in ms, by its number.
-Load = "Callable[[int, random.Random], float]"
-_US = 1_000_000
+Load: TypeAlias = Callable[[int, random.Random], float]
+
+SPEEDS = read_device_speeds()
+BURST = load_profile("burst")
+LADDER = ladder_below(BURST, load_profile)
+NAMES = tuple(profile.name for profile in LADDER)
+_NS_OF_MS = 1_000_000
+_NS_OF_S = 1_000_000_000
+# The power at work over the speed, as the device models assume it.
+_EXPONENT = 2.2
 
 
 @attrs.frozen
 class Kept:
-    """What a paced host has seen.
+    """What a host with a pace has seen.
 
     Attributes:
-        status: the status of the pace at the end.
-        energy_mj: the energy of an inference and the time until the next one, by the device model, on average.
-        under: how many inferences ran under each profile.
-        changes: when and to what the profile changed.
-        lasted_us: how long all of it took.
-        ends_us: when each inference ended.
+        miss_rate: the share of the deadlines that were missed.
+        cost: the energy of the inferences, relative to an inference of 1 ms at burst each.
+        under: how many inferences ran under each profile, by name.
+        changes: when each change was, in ns, and to which profile.
+        keeps: whether the pace said at the end that it keeps the rate.
+        per_s: the rate.
     """
 
-    status: PaceStatus
-    energy_mj: float
+    miss_rate: float
+    cost: float
     under: collections.Counter[str]
-    changes: tuple[ProfileChanged, ...]
-    lasted_us: int
-    ends_us: tuple[int, ...]
-
-    @property
-    def miss_rate(self) -> float:
-        """The share of the deadlines that were missed."""
-        return self.status.misses / self.status.inferences
+    changes: tuple[tuple[int, str], ...]
+    keeps: bool
+    per_s: float
 
 
-def paced(
-    load: Callable[[int, random.Random], float],
+def kept(
+    load: Load,
     count: int,
     *,
     fps: float = 30,
     miss_rate: float = 0.01,
     seed: int = 1,
-    host_us: int = 2000,
+    host_ms: float = 2,
+    raise_ms: float = 2,
     camera: bool = False,
-    profiles: Sequence[str] | None = None,
-    device: DeviceModel = MODEL,
+    fixed: str | None = None,
+    slower: Sequence[float] = (1.0,) * len(LADDER),
 ) -> Kept:
-    """Run a host with a pace, and return what it has seen.
+    """Calculate a host with a pace.
 
     Args:
         load: returns how long an inference takes at burst, in ms.
         count: how many inferences run.
-        fps, miss_rate, profiles: as in ``Session.pace``.
+        fps: the rate.
+        miss_rate: the share of the deadlines that may be missed.
         seed: of the load.
-        host_us: how long the host itself works between two inferences.
+        host_ms: how long the host itself works between two inferences.
+        raise_ms: how long an inference waits for a raise, and how long the lowering takes.
         camera: whether a camera states when inferences begin, so that the pace does not wait.
-        device: the true times of the device; the pace always begins with those of ``hexagon_assumed``.
+        fixed: the profile, if it never changes.
+        slower: how much slower each profile is than the model says, from the lowest.
     """
-    chance, time = random.Random(seed), VirtualTime()
-    htp = timed_htp(device, arch=75, clock=time, sleep=time.sleep)
-    powers = {name: Power.of(MODEL, load_profile(name)) for name in LADDER}
+    chance = random.Random(seed)
+    slots = Slots(round(_NS_OF_S / fps), waits=not camera)
+    rungs = rungs_of(LADDER, SPEEDS.stated, 1e6 / fps)
+    chooser = Chooser(rungs, slots.period_ns, miss_rate, 1000 * SPEEDS.raise_late_us)
+    place = chooser.at if fixed is None else NAMES.index(fixed)
+    now_ns, misses, cost = 0, 0, 0.0
     under: collections.Counter[str] = collections.Counter()
-    changes: list[ProfileChanged] = []
-    ends_us: list[int] = []
-    energy_wus, before = 0.0, None
-    with VoteController(htp, time=time, handle_sigterm=False, heartbeat_us=0) as controller:
-        controller.subscribe(changes.append, ProfileChanged)
-        session = controller.session("burst")
-        with session.pace(fps=fps, miss_rate=miss_rate, profiles=profiles, wait=not camera) as pace:
-            for number in range(count):
-                time.advance_us(host_us)
-                if camera:
-                    frame_us = round(number * _US / fps) + chance.randrange(2000)
-                    time.advance_us(max(0, frame_us - time.now_us))
-                with pace.inference():
-                    began_us = time.now_us
-                    if before is not None:
-                        energy_wus += _idle_wus(*before, began_us)
-                    htp.infer(work=load(number, chance))
-                    ends_us.append(time.now_us)
-                    profile = session.profile
-                    under[profile.name] += 1
-                    power = powers[profile.name]
-                    energy_wus += power.active_w * (time.now_us - began_us)
-                    before = power, profile.relax.after_inference_us if profile.relax else 0, time.now_us
-            status = pace.status
-    return Kept(status, energy_wus / count / 1000, under, tuple(changes), time.now_us, tuple(ends_us))
+    changes: list[tuple[int, str]] = []
+    for number in range(count):
+        now_ns += round(host_ms * _NS_OF_MS)
+        if camera:
+            now_ns = max(now_ns, number * slots.period_ns + chance.randrange(2 * _NS_OF_MS))
+        slot = slots.next(now_ns, overlaps=False)
+        speed = rungs[place].speed / slower[place]
+        wait_ns = 0 if rungs[place].stays_up else round(raise_ms * _NS_OF_MS)
+        run_ns = round(load(number, chance) / speed * _NS_OF_MS)
+        end_ns = slot.ready_ns + wait_ns + run_ns
+        missed = slots.missed(slot, end_ns)
+        misses += missed
+        under[NAMES[place]] += 1
+        cost += run_ns / _NS_OF_MS * speed**_EXPONENT
+        now_ns = end_ns + wait_ns
+        sample = Sample(slot.allowed_ns, wait_ns, run_ns)
+        if fixed is None and chooser.add(sample, end_ns, missed=missed):
+            if chooser.at > place:
+                slots.start_anew()
+            place = chooser.at
+            changes.append((end_ns, NAMES[place]))
+    return Kept(misses / count, cost / count, under, tuple(changes), chooser.keeps, count * _NS_OF_S / now_ns)
 
 
-def _idle_wus(power: Power, sustain: object, ended_us: int, began_us: int) -> float:
-    """Return the energy between two inferences, the calls included."""
-    idle_us = began_us - ended_us
-    up_us = min(sustain, idle_us) if isinstance(sustain, int) else idle_us
-    calls = 0 if up_us == idle_us else 2
-    return power.raised_idle_w * up_us + power.lowered_idle_w * (idle_us - up_us) + calls * power.call_j * _US
-
-
-def least_that_keeps(
-    load: Callable[[int, random.Random], float], count: int, *, miss_rate: float, **options: object
-) -> tuple[str, float] | None:
-    """Return the profile of the ladder that keeps a rate with the least energy, and that energy; None if none does.
+def least_that_keeps(load: Load, count: int, *, miss_rate: float = 0.01, **options: object) -> Kept | None:
+    """Return the host with the fixed profile that keeps a rate at the least cost; None if none does.
 
     Each profile is tried from the beginning to the end, so this knows the load and the device beforehand.
     """
-    found = []
-    for name in LADDER:
-        kept = paced(load, count, miss_rate=miss_rate, profiles=[name], **options)  # type: ignore[arg-type]
-        if kept.miss_rate <= miss_rate:
-            found.append((kept.energy_mj, name))
-    return min(found)[::-1] if found else None
+    tried = [kept(load, count, miss_rate=miss_rate, fixed=name, **options) for name in NAMES]  # type: ignore[arg-type]
+    return min((each for each in tried if each.miss_rate <= miss_rate), key=lambda each: each.cost, default=None)
+
+
+class PacedHost:
+    """A host with a pace and the real controller. Its inferences are as fast as the device model says."""
+
+    def __init__(self, profile: str = "burst", **options: object) -> None:
+        self.time = VirtualTime()
+        self.simulated = SimulatedHtp(arch=75)
+        self.controller = VoteController(self.simulated, time=self.time, handle_sigterm=False, heartbeat_us=0)
+        self.changes: list[Event] = []
+        self.controller.subscribe(self.changes.append, ProfileChanged)
+        self.session = self.controller.session(profile, owner="camera")
+        self.pace = self.session.pace(**{"fps": 30, **options})  # type: ignore[arg-type]
+
+    def infer(self, ms: float, times: int = 1) -> None:
+        """Run inferences that take this long at burst."""
+        for _ in range(times):
+            with self.pace.inference():
+                speed = speed_of(self.session.profile, SPEEDS.stated)
+                self.time.advance_us(round(ms * 1000 / speed))
+
+    def names(self) -> list[str]:
+        """Return the profiles that the session has changed to."""
+        return [event.profile for event in self.changes]

@@ -223,7 +223,12 @@ class Chooser:
         before it has overrun.
         """
         period_ns, here, there = self._period_ns, self.rungs[self.at], self.rungs[place]
-        slower = _MARGIN * self._speed(self.at) / self._speed(place)
+        slower = self._speed(self.at) / self._speed(place)
+        if place > self.at:
+            # A part of the time, such as that after a raise, is the same under each profile. It makes a lower profile
+            # look slower than it is for longer inferences, so the model limits what a higher one gains.
+            slower = max(slower, here.speed / there.speed)
+        slower *= _MARGIN
         lowers = here.stays_up and not there.stays_up
         wait_ns = _MARGIN * self._raise_ns if lowers else 0.0
         late_ns = taken_ns = 0.0
