@@ -90,6 +90,13 @@ def _checked_number(name: str, given: Any, least: float, most: float, wanted: st
     return number
 
 
+def checked_profiles(profiles: Any) -> tuple[Any, ...] | None:
+    """Return the profiles of a pace as a tuple, or None for the shipped ones."""
+    if isinstance(profiles, (str, bytes)) or not isinstance(profiles, (Iterable, type(None))):
+        raise TypeError(f"profiles is {profiles!r}: a list of profiles, or None for the shipped ones")
+    return None if profiles is None else tuple(profiles)
+
+
 def check_path(name: str, path: Any) -> None:
     """Raise TypeError if an argument is neither a text nor a path."""
     if not isinstance(path, (str, os.PathLike)):

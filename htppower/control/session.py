@@ -10,6 +10,7 @@ from htppower.control.arguments import (
     checked_close_timeout,
     checked_miss_rate,
     checked_part,
+    checked_profiles,
     checked_rate,
     checked_timeout_us,
 )
@@ -331,7 +332,7 @@ class Session(Closing):
             self._claims,
             per_s=per_s,
             miss_rate=miss_rate,
-            profiles=profiles,
+            profiles=checked_profiles(profiles),
             wait=wait,
             device=device,
         )
