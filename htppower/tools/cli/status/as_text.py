@@ -203,10 +203,10 @@ def _pace(session: dict[str, Any]) -> Iterator[Line]:
     pace = session.get("pace")
     if pace is None:
         return
-    now = "" if pace["recent_per_s"] is None else f", {pace['recent_per_s']:.4g} a second of late"
+    recent = "" if pace["recent_per_s"] is None else f", recently {pace['recent_per_s']:.3g}"
+    missed = f"{pace['misses']:,} of {counted(pace['inferences'], 'deadline')} missed, {pace['recent_misses']} recently"
     keeps = "" if pace["keeps"] else "; no profile of it keeps the rate"
-    missed = f"{pace['misses']:,} of {counted(pace['inferences'], 'deadline')} missed, {pace['recent_misses']} of late"
-    yield "  pace", f"{pace['per_s']:g} a second{now}; {missed}, {percent(pace['miss_rate'])} allowed{keeps}"
+    yield "  pace", f"{pace['per_s']:g} a second{recent}; {missed}, {percent(pace['miss_rate'])} allowed{keeps}"
 
 
 def _rate(rate: Rate) -> str:

@@ -238,6 +238,25 @@ def test_inferences_and_those_that_waited(command: Command, tmp_path: Path) -> N
     bench.controller.close()
 
 
+def test_a_pace_shows_its_rate_its_misses_and_why_it_uses_a_profile(command: Command, tmp_path: Path) -> None:
+    """The session has a line for its pace, and its profile has the reason of the pace, here and in the list."""
+    bench = Bench.make()
+    session = bench.controller.session("burst", owner="camera")
+    pace = session.pace(fps=30, miss_rate=0.05)
+    for _ in range(60):
+        with pace.inference():
+            bench.time.advance_us(5000)
+    with pace.inference():
+        bench.time.advance_us(40_000)
+    bench.controller.serve_status(tmp_path / "status.json")
+    shown = in_one_line(command.run("status", str(tmp_path / "status.json")).stdout)
+    assert "pace 30 a second, recently 29.5; 1 of 61 deadlines missed, 1 recently, 5 % allowed" in shown
+    why = "30 a second: the lowest profile that keeps it"
+    assert f"profile low_power_saver in place of burst: pace '{why}' for" in shown
+    pace.close()
+    bench.controller.close()
+
+
 def test_nothing_is_drawn_out_to_now(command: Command, served: Path) -> None:
     """While a session is up, all sessions are shown as of the writing, however old the file is."""
     rewrite(served, pid=os.getpid(), started_ticks=started(os.getpid()), place=place())
