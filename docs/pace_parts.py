@@ -10,7 +10,7 @@ import numpy as np
 from docs.docstrings import attributes
 from docs.tables import in_code, made_table
 from htppower.control.pace.ladder import ladder_below
-from htppower.control.pace.pacing import PaceStatus
+from htppower.control.pace.pace_status import PaceStatus
 from htppower.profiles.loading import load_profile
 from htppower.tools.report.words import percent
 from htppower.tools.tuning.models.file import load_device_model

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import statistics
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -272,7 +271,7 @@ class Chooser:
         recent = min(len(self._window), _COMPARED)
         if place > self.at and self._since:
             recent = min(recent, self._since)
-        # Few inferences of which most missed their deadlines are not typical.
+        # If only a few inferences were measured, and most of these missed their deadlines, they are not typical.
         enough = recent >= _FEWEST_COMPARED
         self._before = (self.at, _typical(itertools.islice(reversed(self._window), recent))) if enough else None
         self._on_trial = place < self.at
@@ -296,8 +295,10 @@ class Chooser:
         known.above, known.ratio, known.measured_at = high, max(ratio, 1.0), self._count
 
 
-def _typical(samples: Iterable[Sample]) -> float:
-    return max(statistics.median(sample.run_ns for sample in samples), 1.0)
+def _typical(samples: Iterable[Sample]) -> int:
+    """Return the time that half of some inferences exceed, at least 1 ns."""
+    times_ns = sorted(sample.run_ns for sample in samples)
+    return max(times_ns[len(times_ns) // 2], 1)
 
 
 def _most_misses(count: int, miss_rate: float) -> int:

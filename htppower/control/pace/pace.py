@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from htppower.control.claims.claims import Claims
-    from htppower.control.pace.pacing import PaceStatus
+    from htppower.control.pace.pace_status import PaceStatus
     from htppower.control.pace.slots import Slot
     from htppower.control.phases.blocks import Phases
     from htppower.control.time.base import WaitingTime
@@ -73,7 +73,7 @@ class Pace(Closing):
 
     @property
     def status(self) -> PaceStatus:
-        """What it has chosen and counted."""
+        """The profile that it has chosen, and its counts."""
         return self._pacing.status()
 
     def inference(self) -> PacedInference:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.pace.chooser import Sample
+from htppower.control.pace.pace_status import PaceStatus
 
 if TYPE_CHECKING:
     import weakref
@@ -21,33 +20,6 @@ if TYPE_CHECKING:
 # The rate and the recent misses are those of so many inferences.
 _RECENT = 100
 _S = 1_000_000_000
-
-
-@attrs.frozen
-class PaceStatus:
-    """A pace of a session.
-
-    Attributes:
-        per_s: the rate that it keeps, in inferences per second.
-        miss_rate: the share of the deadlines that may be missed.
-        profile: the name of the profile that it has chosen. A hold or a cap may replace it.
-        keeps: whether that profile keeps the rate; False if even the highest profile of the pace misses too many.
-        inferences: how many inferences have ended.
-        misses: how many of them have missed their deadline.
-        recent_per_s: the rate of the last 100 inferences, per second; None before the second one.
-        recent_misses: how many of the last 100 inferences have missed their deadline.
-        changes: how often it has chosen another profile.
-    """
-
-    per_s: float
-    miss_rate: float
-    profile: str
-    keeps: bool
-    inferences: int
-    misses: int
-    recent_per_s: float | None
-    recent_misses: int
-    changes: int
 
 
 class Pacing:

@@ -12,7 +12,7 @@ from htppower.control.clock.reading import ClockStatus
 from htppower.control.core.session_record import LastCall, LastError
 from htppower.control.gate.cold_starts import ColdStarts
 from htppower.control.gate.cpu_latency import CpuLatencyStatus
-from htppower.control.pace.pacing import PaceStatus
+from htppower.control.pace.pace_status import PaceStatus
 from htppower.control.plans.precedence import Claim
 from htppower.control.recording.recorder import RecordingStatus
 from htppower.control.status.cores import CoreStatus

@@ -49,7 +49,7 @@ class Time(Clock, Protocol):
 
 
 class WaitingTime(Time, Protocol):
-    """A time on which a thread can wait, as a pace needs it."""
+    """A time that also lets a thread wait. A pace needs it."""
 
     def wait_until(self, at_us: int) -> None:
         """Wait on the calling thread until this time; alarms may run meanwhile."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _OF_TUNING = ("limits", "break_even_us", "most_us", "within", "settings", "verify", "folder")
 OF_A_PACE = ("miss_rate", "pace_waits")
 _MOST_MISSED = 50
-# As in Session.pace.
+# The limits of Session.pace.
 _RATES = (0.01, 10_000)
 _FEWEST_MISSED = 0.001
 _OPTIONS = (

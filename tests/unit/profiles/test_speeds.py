@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from htppower.errors import ProfileError
 from htppower.profiles.loading import load_profile
 from htppower.profiles.speeds import read_device_speeds, speed_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_shipped_model_states_speeds_that_fall_with_the_profiles() -> None:

@@ -106,7 +106,7 @@ def test_work_of_the_host_counts() -> None:
 
 
 def test_a_fast_rate_uses_only_profiles_whose_votes_stay_up() -> None:
-    """At 250 a second there is no time for a raise before each inference."""
+    """At 250 a second a raise before each inference takes too long."""
     found = kept(lambda _number, _chance: 2.5, 4000, fps=250, host_ms=0.1)
     assert [name for _, name in found.changes] == ["sustained_high_performance"]
     assert found.miss_rate == 0

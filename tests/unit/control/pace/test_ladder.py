@@ -37,7 +37,7 @@ def test_a_profile_of_ones_own_takes_the_place_of_the_one_that_it_extends() -> N
 
 
 def test_named_profiles_are_sorted_and_each_is_used_once() -> None:
-    """The order in which they are named has no meaning."""
+    """Their order in the call has no meaning."""
     named = map(load_profile, ("burst", "power_saver", "balanced", "burst"))
     assert [each.name for each in sorted_profiles(named)] == ["power_saver", "balanced", "burst"]
 

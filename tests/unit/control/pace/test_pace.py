@@ -112,7 +112,7 @@ def test_the_end_of_a_pace_gives_the_session_its_own_profile_back(host: PacedHos
 
 
 def test_a_dropped_pace_ends(host: PacedHost) -> None:
-    """Without a reference to it nobody could run inferences with it, so the session gets its own profile back."""
+    """No inference can run by it any more, so the session gets its own profile back."""
     host.infer(8, ENOUGH)
     del host.pace
     gc.collect()
@@ -200,7 +200,7 @@ def test_an_inference_that_raises_an_error_is_not_counted(host: PacedHost) -> No
 
 
 def test_misuse_of_an_inference_is_refused(host: PacedHost) -> None:
-    """As for an inference of a session."""
+    """The errors are those of an inference of a session."""
     inference = host.pace.inference()
     with inference, pytest.raises(PhaseMisuse, match="is being run"):
         inference.__enter__()
@@ -298,7 +298,7 @@ def test_wrong_arguments_are_refused(
 
 
 def test_a_session_without_votes_has_no_pace() -> None:
-    """There is no clock to choose."""
+    """Its profile sends no votes, so no clock can be chosen."""
     controller = VoteController(SimulatedHtp(arch=75), handle_sigterm=False)
     session = controller.session("system_settings")
     with pytest.raises(ValueError, match="system_settings sends no votes"):
