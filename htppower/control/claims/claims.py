@@ -153,7 +153,7 @@ class Claims:
         """
         watch = self._watch(handle, functools.partial(self.end_pace, session, pace, quiet=True, soon=True))
         begin = functools.partial(self._begin_pace, session, pace, watch)
-        self._home.raise_failure(session, self._home.engine.run(begin, Urgency.LOWER))
+        self._home.raise_failure(session, self._home.engine.run(begin, Urgency.RAISE))
 
     def _begin_pace(self, session: SessionRecord, pace: Paces, watch: weakref.ref[Any]) -> VoteRejected | None:
         self._home.registry.require_live(session)
@@ -164,10 +164,9 @@ class Claims:
         session.pace, pace.watch = pace, watch
         return self._move_pace(session, pace)
 
-    def move_pace(self, session: SessionRecord, pace: Paces, *, raises: bool) -> None:
-        """Let a session use the profile that its pace has chosen, without waiting; ``raises``: whether it is higher."""
-        urgency = Urgency.RAISE if raises else Urgency.LOWER
-        self._home.engine.post(functools.partial(self._move_pace, session, pace), urgency)
+    def move_pace(self, session: SessionRecord, pace: Paces) -> None:
+        """Let a session use the profile that its pace has chosen, without waiting."""
+        self._home.engine.post(functools.partial(self._move_pace, session, pace), Urgency.RAISE)
 
     def _move_pace(self, session: SessionRecord, pace: Paces) -> VoteRejected | None:
         if session.pace is not pace:

@@ -151,18 +151,19 @@ class _Run:
         self._begun_ns, self._under = gate.time.now_ns(), gate.plan.profile
 
     def end(self, ended_ns: int) -> None:
-        """Record its end, and let the session use another profile if the pace has chosen one."""
+        """Record its end, and let the session use the profile that the pace has chosen."""
         slot, self._slot = self._slot, None
-        session, pacing, chooser = self.phases.session, self._pacing, self._pacing.chooser
+        session, pacing = self.phases.session, self._pacing
         if slot is None:
             return
         under = self._under if session.plan.profile is self._under else None
-        at, kept = chooser.at, chooser.keeps
-        if not pacing.ended(slot, self._entered_ns, self._begun_ns, ended_ns, under) or session.gone:
-            return
-        if kept and not chooser.keeps:
+        kept = pacing.chooser.keeps
+        pacing.ended(slot, self._entered_ns, self._begun_ns, ended_ns, under)
+        if kept and not pacing.chooser.keeps:
             _LOGGER.warning("%r: %s", session, pacing.reason)
-        self._claims.move_pace(session, pacing, raises=chooser.at > at)
+        # Compared each time: an interrupt may have come between an earlier choice and this.
+        if pacing.is_new and not session.gone:
+            self._claims.move_pace(session, pacing)
 
 
 class PacedInference:
@@ -180,9 +181,13 @@ class PacedInference:
         due_us = self._run.ask()
         if due_us is not None:
             cast("WaitingTime", self._run.phases.gate.time).wait_until(due_us)
-        self._run.enter()
-        self._inference.__enter__()
-        self._run.begin()
+        try:
+            self._run.enter()
+            self._inference.__enter__()
+            self._run.begin()
+        except BaseException:
+            self._inference.end()
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -213,9 +218,13 @@ class AsyncPacedInference:
 
             while (early_us := due_us - time.now_us) > 0:  # noqa: ASYNC110 - the clock is the controller's
                 await asyncio.sleep(early_us / _US)
-        self._run.enter()
-        await self._inference.__aenter__()
-        self._run.begin()
+        try:
+            self._run.enter()
+            await self._inference.__aenter__()
+            self._run.begin()
+        except BaseException:
+            self._inference.end()
+            raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -71,8 +71,14 @@ class Pacing:
         with self._lock:
             return self.slots.next(now_ns, overlaps=overlaps)
 
-    def ended(self, slot: Slot, entered_ns: int, begun_ns: int, ended_ns: int, under: Profile | None) -> bool:
-        """Record the end of an inference; return whether the profile or the reason changes.
+    @property
+    def is_new(self) -> bool:
+        """Whether the choice or its reason differs from the claim on the session."""
+        claim = self.claim
+        return claim is None or claim.profile is not self.profile or claim.reason != self.reason
+
+    def ended(self, slot: Slot, entered_ns: int, begun_ns: int, ended_ns: int, under: Profile | None) -> None:
+        """Record the end of an inference.
 
         Args:
             slot: its slot.
@@ -89,16 +95,13 @@ class Pacing:
             self._recent.append(missed)
             if under is None or (under is not self.profile and under != self.profile):
                 # A hold or a cap decides, or the profile is being changed: this shows nothing about the choice.
-                return False
-            before = self.reason
+                return
             # A late wake-up of the waiting thread counts as a part of the inference.
             run_ns = ended_ns - begun_ns + max(entered_ns - slot.ready_ns, 0)
-            sample = Sample(slot.allowed_ns, begun_ns - entered_ns, run_ns)
-            at = self.chooser.at
-            changes = self.chooser.add(sample, ended_ns, missed=missed)
+            sample, at = Sample(slot.allowed_ns, begun_ns - entered_ns, run_ns), self.chooser.at
+            self.chooser.add(sample, ended_ns, missed=missed)
             if self.chooser.at > at:
                 self.slots.start_anew()
-            return changes or self.reason != before
 
     def status(self) -> PaceStatus:
         """Return what it has chosen and counted."""
