@@ -40,7 +40,7 @@ class Session(Closing):
     """One client: one profile, one power config id per core. ``VoteController.session`` opens it.
 
     All methods may be called from any thread, and phases may overlap. A session is closed when no reference to it, or
-    to an inference, a ticket or a stream of it, is left.
+    to an inference, a ticket, a stream or a pace of it, is left.
     """
 
     __slots__ = ("__weakref__", "_claims", "_closer", "_phases", "_record")

@@ -13,6 +13,7 @@ from support.paced import PacedHost
 
 from htppower import PhaseMisuse, SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.control.claims.claims import Claims
 from htppower.events import Cause, ProfileChanged
 
 if TYPE_CHECKING:
@@ -118,6 +119,47 @@ def test_a_dropped_pace_ends(host: PacedHost) -> None:
     gc.collect()
     host.time.advance_us(0)
     assert host.session.profile.name == "burst"
+
+
+def test_a_pace_keeps_its_session_open(host: PacedHost) -> None:
+    """A host may keep the pace alone; without it the session is closed."""
+    del host.session
+    gc.collect()
+    host.time.advance_us(0)
+    with host.pace.inference():
+        assert host.controller.status().sessions[0].in_flight == 1
+    del host.pace
+    gc.collect()
+    host.time.advance_us(0)
+    assert host.controller.status().sessions == ()
+
+
+def test_an_inference_inside_a_paced_one_costs_no_call(host: PacedHost) -> None:
+    """A host may wrap code that runs its own inferences on the session."""
+    with host.pace.inference():
+        calls = host.controller.status().sessions[0].calls_sent
+        with host.session.inference():
+            host.time.advance_us(5000)
+    assert host.controller.status().sessions[0].calls_sent == calls
+    assert host.pace.status.inferences == 1
+
+
+def test_an_interrupt_before_the_change_is_healed_by_the_next_inference(
+    host: PacedHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The choice was made, but an exception came before the session could follow."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    host.infer(8, ENOUGH - 1)
+    monkeypatch.setattr(Claims, "move_pace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        host.infer(8)
+    assert (host.session.profile.name, host.pace.profile.name) == ("burst", "low_power_saver")
+    monkeypatch.undo()
+    host.infer(8)
+    assert host.session.profile.name == "low_power_saver"
 
 
 def test_a_session_has_one_pace(host: PacedHost) -> None:
