@@ -56,7 +56,7 @@ _MEASURED_FOR = 16
 _BARRED_NS = 5_000_000_000
 _MOST_DOUBLINGS = 4
 # A new wait for a raise moves the average by this part.
-_SMOOTHED = 8
+_SMOOTHED = 4
 
 
 @attrs.frozen

@@ -62,6 +62,7 @@ class Ran:
         misses: how many deadlines were missed.
         energy_j: the energy from the first begin to the last end.
         under: how many inferences ran under each profile, by the place in the ladder.
+        cold: how many inferences waited for a raise.
         changes: how often the profile changed.
         keeps: whether the pace found its last profile to be enough.
         lasted_us: the time from the first begin to the last end.
@@ -70,6 +71,7 @@ class Ran:
     misses: int
     energy_j: float
     under: Mapping[int, int]
+    cold: int
     changes: int
     keeps: bool
     lasted_us: int
@@ -152,7 +154,7 @@ class _Host:
         """Run all inferences, with a pace or under the profile at a place."""
         slots = Slots(self._aim.period_ns, waits=self._aim.waits)
         under: collections.Counter[int] = collections.Counter()
-        misses, changes, energy_wus = 0, 0, 0.0
+        misses, colds, changes, energy_wus = 0, 0, 0, 0.0
         began_us = ended_us = self._asked_us[0]
         # The profile whose votes are up, or were last; None if a change has ended its sustain time.
         up: int | None = None
@@ -166,6 +168,7 @@ class _Host:
             cold = not overlaps and (up is None or idle_us >= self._sustains_us[place])
             energy_wus += self._idle_wus(place, idle_us, cold=cold, voted=up is not None)
             wait_us = self._late_us if cold else 0
+            colds += cold
             run_us = self._takes_us[place][number]
             end_us = begin_us + wait_us + run_us
             energy_wus += self._powers[place].active_w * max(end_us - max(begin_us, ended_us), 0)
@@ -179,7 +182,7 @@ class _Host:
                     slots.start_anew()
                 place, up, changes = chooser.at, None, changes + 1
         keeps = chooser is None or chooser.keeps
-        return Ran(misses, energy_wus / _US, under, changes, keeps, ended_us - began_us)
+        return Ran(misses, energy_wus / _US, under, colds, changes, keeps, ended_us - began_us)
 
     def _idle_wus(self, place: int, idle_us: int, *, cold: bool, voted: bool) -> float:
         """Return the energy of an idle time, and of the calls at its end, in W us."""

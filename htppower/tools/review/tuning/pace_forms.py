@@ -140,7 +140,7 @@ def _session_json(paced: Paced, notes: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _ran(ran: Ran) -> dict[str, Any]:
-    return {"misses": ran.misses, "energy_j": ran.energy_j}
+    return {"misses": ran.misses, "cold": ran.cold, "energy_j": ran.energy_j}
 
 
 _RENDERERS: Mapping[str, Callable[[PacedTrace, int], str]] = MappingProxyType(

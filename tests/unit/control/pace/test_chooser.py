@@ -99,16 +99,21 @@ def test_single_misses_within_the_allowed_share_change_nothing() -> None:
 
 
 def test_spread_misses_above_the_allowed_share_raise_the_profile_when_the_credit_is_spent() -> None:
-    """One long inference of 14 is 7 %: too few for an alarm, but more than allowed in the long run."""
+    """One long inference of 14 is 7 %: too few for an alarm, but more than allowed in the long run.
+
+    Under the next profile no deadline is missed, so that one is kept although the credit is still spent.
+    """
     host = Host()
     host.infer(4, 100)
-    for _ in range(100):
+    while not host.chooser.at and host.count < 1000:
         host.infer(4, 13)
-        host.infer(8, 1)
-        if host.chooser.at:
-            break
-    assert host.chooser.at == 2
-    assert 400 < host.count < 1000
+        host.infer(6, 1)
+    assert host.chooser.at == 1
+    assert host.count > 400
+    for _ in range(10):
+        host.infer(4, 13)
+        host.infer(6, 1)
+    assert host.chooser.at == 1
 
 
 def test_a_trial_that_fails_ends_at_once_and_is_not_repeated_soon() -> None:
@@ -123,12 +128,36 @@ def test_a_trial_that_fails_ends_at_once_and_is_not_repeated_soon() -> None:
 
 
 def test_a_measured_speed_is_measured_again_after_a_long_time() -> None:
-    """A device that was slow for some time, such as a hot one, is tried again."""
-    host = Host(speeds=(0.3, 0.75, 1.0))
-    host.infer(4, 400)
+    """A device that was slow for some time, such as a hot one, is tried again after 16 times 60 inferences."""
+    host = Host(speeds=(0.45, 0.75, 1.0))
+    host.infer(4, 100)
     host.speeds = (0.5, 0.75, 1.0)
-    host.infer(4, 4000)
+    host.infer(5.2, 4)
+    host.infer(4.4, 700)
+    assert host.chooser.at == 1
+    host.infer(4.4, 500)
     assert host.chooser.at == 0
+
+
+def test_a_part_that_is_the_same_under_each_profile_gains_nothing_under_a_higher_one() -> None:
+    """With a short inference it made the lowest profile look three times slower than the highest."""
+    chooser = Chooser(RUNGS, PERIOD_NS, 0.05, raise_ns=0)
+    now_ns = 0
+    for ms, count in ((1.0, 200), (7.0, 4)):
+        for _ in range(count):
+            now_ns += PERIOD_NS
+            run_ns = round(ms / (0.5, 0.75, 1.0)[chooser.at] * 1_000_000) + (1_000_000 if chooser.at == 0 else 0)
+            chooser.add(Sample(PERIOD_NS, 0, run_ns), now_ns, missed=run_ns > PERIOD_NS)
+    assert chooser.at == 2
+
+
+def test_an_inference_of_several_periods_is_one_miss() -> None:
+    """Slots that are over are skipped, so the inferences after it are hardly late. One of 50 is within 5 %."""
+    host = Host()
+    for _ in range(5):
+        host.infer(4, 49)
+        host.infer(25, 1)
+    assert host.moves == [(240, 0)]
 
 
 def test_the_top_says_that_the_rate_is_not_kept_and_when_it_is_kept_again() -> None:
@@ -138,9 +167,9 @@ def test_the_top_says_that_the_rate_is_not_kept_and_when_it_is_kept_again() -> N
     assert host.chooser.keeps
     host.infer(11, 200)
     assert (host.chooser.keeps, host.moves) == (False, [])
-    host.infer(6, 20)
+    host.infer(6, 35)
     assert not host.chooser.keeps
-    host.infer(6, 80)
+    host.infer(6, 65)
     assert host.chooser.keeps
     host.infer(6, 200)
     assert host.chooser.at == 1
@@ -155,6 +184,16 @@ def test_a_wait_for_a_raise_counts_where_votes_do_not_stay_up() -> None:
         for each in (chooser, quick):
             each.add(Sample(PERIOD_NS, 0, 4_000_000), number * PERIOD_NS, missed=False)
     assert (chooser.at, quick.at) == (1, 0)
+
+
+def test_the_wait_for_a_raise_is_measured() -> None:
+    """The model says 0.5 ms, but it is 3 ms: one trial shows it, and there is no second one."""
+    rungs = (Rung(RUNGS[0].profile, 0.5, stays_up=False), RUNGS[2])
+    chooser = Chooser(rungs, PERIOD_NS, 0.05, raise_ns=500_000)
+    for number in range(3000):
+        wait_ns, run_ns = (0, 4_000_000) if chooser.at else (3_000_000, 8_000_000)
+        chooser.add(Sample(PERIOD_NS, wait_ns, run_ns), number * PERIOD_NS, missed=wait_ns + run_ns > PERIOD_NS)
+    assert (chooser.at, chooser.changes) == (1, 2)
 
 
 def test_one_profile_is_never_changed() -> None:

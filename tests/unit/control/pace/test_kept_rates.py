@@ -83,17 +83,18 @@ def test_after_an_overload_a_pace_comes_down_again() -> None:
     assert found.changes[-1][1] == "low_power_saver"
 
 
+@pytest.mark.parametrize("miss_rate", [0.01, 0.05])
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize(
     "slower", [(1.5, 1.4, 1.4, 1.3, 1.2, 1.05, 1.03, 1), (0.6, 0.8, 0.85, 0.9, 0.95, 1, 1, 1)], ids=["slower", "faster"]
 )
-def test_a_pace_learns_how_fast_a_device_is(load: str, slower: tuple[float, ...]) -> None:
+def test_a_pace_learns_how_fast_a_device_is(load: str, slower: tuple[float, ...], miss_rate: float) -> None:
     """If the model is wrong, some trials fail; the misses are kept all the same, and the trials become rare."""
-    found = kept(LOADS[load], COUNT, slower=slower, raise_ms=4)
-    best = least_that_keeps(LOADS[load], COUNT, slower=slower, raise_ms=4)
+    found = kept(LOADS[load], COUNT, slower=slower, raise_ms=4, miss_rate=miss_rate)
+    best = least_that_keeps(LOADS[load], COUNT, slower=slower, raise_ms=4, miss_rate=miss_rate)
     assert best is not None
-    assert found.miss_rate <= 0.01
-    assert len(found.changes) <= 30
+    assert found.miss_rate <= miss_rate
+    assert len(found.changes) <= 50
     assert found.cost <= best.cost * 1.25
 
 

@@ -162,6 +162,35 @@ def test_an_interrupt_before_the_change_is_healed_by_the_next_inference(
     assert host.session.profile.name == "low_power_saver"
 
 
+def test_an_interrupt_at_the_begin_ends_the_inference(host: PacedHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host may keep the inference; it has not begun."""
+    host.infer(8)
+    inference, begins = host.pace.inference(), iter((40_000_000, 40_000_000))
+
+    def now_ns() -> int:
+        try:
+            return next(begins)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(host.time, "now_ns", now_ns)
+    with pytest.raises(KeyboardInterrupt):
+        inference.__enter__()
+    monkeypatch.undo()
+    assert host.session.in_flight == 0
+    with inference:
+        assert host.session.in_flight == 1
+
+
+def test_a_thread_that_wakes_up_late_counts(host: PacedHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """13 ms take 29 ms under low_power_saver, which is too long if each wait for a slot ends 5 ms late."""
+    exactly = host.time.wait_until
+    monkeypatch.setattr(host.time, "wait_until", lambda at_us: exactly(at_us + 5000))
+    host.infer(13, ENOUGH + 20)
+    assert host.session.profile.name == "power_saver"
+    assert host.pace.status.misses == 0
+
+
 def test_a_session_has_one_pace(host: PacedHost) -> None:
     """A second one is refused; the first is not changed."""
     with pytest.raises(ValueError, match="session 1 has a pace already"):

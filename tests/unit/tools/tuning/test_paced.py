@@ -62,6 +62,7 @@ def test_the_real_controller_does_the_same(waits: bool) -> None:
     assert [found.pace.under.get(place, 0) for place in range(len(LADDER))] == under
     assert (found.pace.misses, found.pace.changes) == (status.misses, status.changes)
     assert status.changes > 3
+    assert found.pace.cold == host.controller.status().sessions[0].cold_starts.count
     host.controller.close()
 
 
@@ -96,6 +97,7 @@ def test_inferences_that_overlap_do_not_delay_each_other() -> None:
     session = SessionTrace("camera", "burst", begins_us, begins_us + 25_000)
     found = paced(session, QUICK, LADDER, BURST, Aim(30))
     assert found.fixed[-1].misses == 0
+    assert found.fixed[-1].energy_j == pytest.approx(2 * (1999 * 16_667 + 25_000) / 1e6, rel=0.001)
     assert found.pace.under[NAMES.index("high_power_saver")] > 1000
 
 
