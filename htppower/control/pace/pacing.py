@@ -96,9 +96,8 @@ class Pacing:
             if under is None or (under is not self.profile and under != self.profile):
                 # A hold or a cap decides, or the profile is being changed: this shows nothing about the choice.
                 return
-            # A late wake-up of the waiting thread counts as a part of the inference.
-            run_ns = ended_ns - begun_ns + max(entered_ns - slot.ready_ns, 0)
-            sample, at = Sample(slot.allowed_ns, begun_ns - entered_ns, run_ns), self.chooser.at
+            at = self.chooser.at
+            sample = Sample(slot.allowed_ns, begun_ns - entered_ns, ended_ns - begun_ns)
             self.chooser.add(sample, ended_ns, missed=missed)
             if self.chooser.at > at:
                 self.slots.start_anew()

@@ -16,11 +16,14 @@ RUNGS = tuple(
 
 
 class Host:
-    """Adds inferences to a chooser, ten milliseconds apart; each is as fast as the true speeds say."""
+    """Adds inferences to a chooser, with some time between them; each is as fast as the true speeds say."""
 
-    def __init__(self, miss_rate: float = 0.05, speeds: tuple[float, ...] = (0.5, 0.75, 1.0)) -> None:
+    def __init__(
+        self, miss_rate: float = 0.05, speeds: tuple[float, ...] = (0.5, 0.75, 1.0), every_ns: int = PERIOD_NS
+    ) -> None:
         self.chooser = Chooser(RUNGS, PERIOD_NS, miss_rate, raise_ns=0)
         self.speeds = speeds
+        self.every_ns = every_ns
         self.now_ns = 0
         self.moves: list[tuple[int, int]] = []
         self.count = 0
@@ -28,7 +31,7 @@ class Host:
     def infer(self, ms: float, times: int = 1) -> None:
         """Add inferences that take this long at full speed."""
         for _ in range(times):
-            self.now_ns += PERIOD_NS
+            self.now_ns += self.every_ns
             self.count += 1
             run_ns = round(ms / self.speeds[self.chooser.at] * 1_000_000)
             sample = Sample(PERIOD_NS, 0, run_ns)
@@ -99,20 +102,18 @@ def test_single_misses_within_the_allowed_share_change_nothing() -> None:
 
 
 def test_spread_misses_above_the_allowed_share_raise_the_profile_when_the_credit_is_spent() -> None:
-    """One long inference of 14 is 7 %: too few for an alarm, but more than allowed in the long run.
+    """One long inference of 50 is 2 %: too few for an alarm, but more than allowed in the long run.
 
     Under the next profile no deadline is missed, so that one is kept although the credit is still spent.
     """
-    host = Host()
-    host.infer(4, 100)
-    while not host.chooser.at and host.count < 1000:
-        host.infer(4, 13)
+    host = Host(miss_rate=0.01, every_ns=10 * PERIOD_NS)
+    host.infer(4, 400)
+    while not host.chooser.at and host.count < 4000:
+        host.infer(4, 49)
         host.infer(6, 1)
     assert host.chooser.at == 1
-    assert host.count > 400
-    for _ in range(10):
-        host.infer(4, 13)
-        host.infer(6, 1)
+    assert host.count > 1000
+    host.infer(4, 250)
     assert host.chooser.at == 1
 
 

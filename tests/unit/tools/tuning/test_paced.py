@@ -43,10 +43,16 @@ def run(session: SessionTrace, aim: Aim) -> Paced:
     return paced(session, MODEL, LADDER, BURST, aim)
 
 
+def to_the_top(number: int, _chance: random.Random) -> float:
+    """Return the times of a load for which only the highest profile is enough from time to time."""
+    return 8.0 if number // 700 % 2 == 0 else 32.5
+
+
+@pytest.mark.parametrize("load", [in_steps, to_the_top])
 @pytest.mark.parametrize("waits", [False, True])
-def test_the_real_controller_does_the_same(waits: bool) -> None:
+def test_the_real_controller_does_the_same(waits: bool, load: Load) -> None:
     """The controller in virtual time chooses the same profiles, and misses as many deadlines."""
-    session = recorded(in_steps, 2200, gap_us=1500 if waits else None)
+    session = recorded(load, 2200, gap_us=1500 if waits else None)
     aim = Aim(30, 0.02, waits)
     found = paced(session, QUICK, LADDER, BURST, aim)
     takes_us = [Workload.of(session, timing(QUICK, profile, BURST)).takes_us.tolist() for profile in LADDER]
@@ -61,7 +67,7 @@ def test_the_real_controller_does_the_same(waits: bool) -> None:
     status = host.pace.status
     assert [found.pace.under.get(place, 0) for place in range(len(LADDER))] == under
     assert (found.pace.misses, found.pace.changes) == (status.misses, status.changes)
-    assert status.changes > 3
+    assert status.changes > 2
     assert found.pace.cold == host.controller.status().sessions[0].cold_starts.count
     host.controller.close()
 
