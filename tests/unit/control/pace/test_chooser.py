@@ -102,14 +102,14 @@ def test_single_misses_within_the_allowed_share_change_nothing() -> None:
 
 
 def test_spread_misses_above_the_allowed_share_raise_the_profile_when_the_credit_is_spent() -> None:
-    """One long inference of 50 is 2 %: too few for an alarm, but more than allowed in the long run.
+    """One long inference of 40 is 2.5 %: too few for an alarm, but more than allowed in the long run.
 
     Under the next profile no deadline is missed, so that one is kept although the credit is still spent.
     """
     host = Host(miss_rate=0.01, every_ns=10 * PERIOD_NS)
     host.infer(4, 400)
     while not host.chooser.at and host.count < 4000:
-        host.infer(4, 49)
+        host.infer(4, 39)
         host.infer(6, 1)
     assert host.chooser.at == 1
     assert host.count > 1000
