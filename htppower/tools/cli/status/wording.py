@@ -57,8 +57,9 @@ def profile_in_use(session: dict[str, Any]) -> str:
     decides = session["decided_by"]
     if decides is None:
         return str(session["profile"])
-    how = _DECIDED.get(decides["kind"], "in place of")
-    return f"{session['profile']} ({how} {session['own_profile']}: {decides['reason']})"
+    how, own = _DECIDED.get(decides["kind"], "in place of"), session["own_profile"]
+    replaced = "paced" if decides["kind"] == "pace" and own == session["profile"] else f"{how} {own}"
+    return f"{session['profile']} ({replaced}: {decides['reason']})"
 
 
 def share_up(session: dict[str, Any], view: Seen) -> str:

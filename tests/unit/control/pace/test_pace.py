@@ -15,6 +15,7 @@ from htppower import PhaseMisuse, SessionClosed, State, VoteController, VoteReje
 from htppower.backends import SimulatedHtp
 from htppower.control.claims.claims import Claims
 from htppower.events import Cause, ProfileChanged
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -366,6 +367,21 @@ def test_wrong_arguments_are_refused(
     with pytest.raises(error, match=said):
         host.session.pace(**options)
     assert host.controller.status().sessions[0].pace is None
+
+
+def test_a_time_that_can_t_wait_is_refused_unless_the_pace_does_not_wait() -> None:
+    """A clock of the host's own may have only the functions that every controller needs."""
+
+    class OwnTime(VirtualTime):
+        wait_until = None  # type: ignore[assignment]
+
+    controller = VoteController(SimulatedHtp(arch=75), time=OwnTime(), handle_sigterm=False)
+    session = controller.session("burst")
+    with pytest.raises(TypeError, match=r"no wait_until\(\): one that can wait, or pace\(wait=False\)"):
+        session.pace(fps=30)
+    with session.pace(fps=30, wait=False) as pace, pace.inference():
+        assert session.in_flight == 1
+    controller.close()
 
 
 def test_a_session_without_votes_has_no_pace() -> None:

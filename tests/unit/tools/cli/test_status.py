@@ -21,6 +21,7 @@ from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.cli.status.command import Watch
 from htppower.tools.cli.status.document import read_status
+from htppower.tools.cli.status.wording import profile_in_use
 from htppower.tools.report.words import rough_duration
 
 if TYPE_CHECKING:
@@ -255,6 +256,22 @@ def test_a_pace_shows_its_rate_its_misses_and_why_it_uses_a_profile(command: Com
     assert f"profile low_power_saver in place of burst: pace '{why}' for" in shown
     pace.close()
     bench.controller.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "used", "said"),
+    [
+        ("cap", "balanced", "balanced (capped from burst: why)"),
+        ("hold", "balanced", "balanced (held, in place of burst: why)"),
+        ("pace", "balanced", "balanced (paced, in place of burst: why)"),
+        ("pace", "burst", "burst (paced: why)"),
+    ],
+)
+def test_the_list_says_what_decides_the_profile(kind: str, used: str, said: str) -> None:
+    """A pace that uses the session's own profile replaces nothing."""
+    assert (
+        profile_in_use({"profile": used, "own_profile": "burst", "decided_by": {"kind": kind, "reason": "why"}}) == said
+    )
 
 
 def test_nothing_is_drawn_out_to_now(command: Command, served: Path) -> None:
