@@ -18,7 +18,7 @@ from htppower.events import Cause, ProfileChanged
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PERIOD_US = 33_334
 # At 1 % so many inferences show that a lower profile is enough; every 74 inferences one is looked for.
@@ -424,4 +424,39 @@ def test_in_real_time_the_rate_is_kept() -> None:
         thread.join()
     assert 0.45 <= time.monotonic() - begun <= 2
     assert pace.status.inferences == 50
+    controller.close()
+
+
+def test_threads_with_holds_and_caps_leave_nothing_up() -> None:
+    """Three threads infer by the pace while another changes what decides the profile; at the end all is lowered."""
+    controller = VoteController(SimulatedHtp(arch=75), handle_sigterm=False)
+    session = controller.session("high_performance")
+    failures: list[BaseException] = []
+
+    def run(action: Callable[[], object]) -> None:
+        try:
+            for _ in range(150):
+                action()
+        except BaseException as error:  # noqa: BLE001 - the test shows it
+            failures.append(error)
+
+    def infer() -> None:
+        with pace.inference():
+            pass
+
+    def decide() -> None:
+        with session.hold("burst", reason="a test"), controller.cap("balanced", reason="a test"):
+            session.use("low_balanced")
+
+    pace = session.pace(fps=2000, miss_rate=0.5, profiles=["power_saver", "balanced", "high_performance"])
+    threads = [threading.Thread(target=run, args=(action,)) for action in (infer, infer, infer, decide)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert (pace.status.inferences, session.in_flight) == (450, 0)
+    pace.close()
+    assert controller.flush_events()
+    assert (session.profile.name, session.state) == ("low_balanced", State.LOWERED)
     controller.close()
