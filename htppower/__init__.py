@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from htppower.control.clock.qcnpuperf import Qcnpuperf as Qcnpuperf
     from htppower.control.clock.reader import ClockReader as ClockReader
     from htppower.control.controller import VoteController as VoteController
+    from htppower.control.modes.mode_session import ModeInference as ModeInference
+    from htppower.control.modes.mode_session import ModeSession as ModeSession
     from htppower.control.pace.pace import Pace as Pace
     from htppower.control.phases.tickets import Ticket as Ticket
     from htppower.control.session import Session as Session
@@ -63,6 +65,7 @@ _EXPORTS = {
     "htppower.control.clock.reader": ("ClockReader",),
     "htppower.control.controller": ("VoteController",),
     "htppower.control.claims.holds": ("Cap", "Hold"),
+    "htppower.control.modes.mode_session": ("ModeInference", "ModeSession"),
     "htppower.control.pace.pace": ("Pace",),
     "htppower.control.session": ("Session",),
     "htppower.control.phases.tickets": ("Ticket",),

@@ -1,10 +1,12 @@
-"""onnxruntime-genai: an answer, token by token, is one inference.
+"""onnxruntime-genai: an answer, token by token, is one inference, and decoding has another mode than the prompt.
 
 How a host calls it::
 
+session = controller.session("burst", owner="chat")
+modes = session.modes({"prompt": "burst", "decode": "balanced"})
 model = load("phi-4-mini-qnn", session)
 tokenizer = genai.Tokenizer(model)
-for token in answer(model, session, tokenizer.encode("Which chip is this?"), 200):
+for token in answer(model, modes, tokenizer.encode("Which chip is this?"), 200):
     print(tokenizer.decode([token]), end="")
 """
 
@@ -17,7 +19,7 @@ import onnxruntime_genai as genai
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from htppower import Session
+    from htppower import ModeSession, Session
 
 
 def load(folder: str, votes: Session, provider: str | None = "qnn") -> genai.Model:
@@ -33,8 +35,8 @@ def load(folder: str, votes: Session, provider: str | None = "qnn") -> genai.Mod
         return genai.Model(config)
 
 
-def answer(model: genai.Model, votes: Session, prompt: Sequence[int], longest: int) -> Iterator[int]:
-    """Return the tokens after a prompt, up to a length; the votes are up while they are made."""
+def answer(model: genai.Model, modes: ModeSession, prompt: Sequence[int], longest: int) -> Iterator[int]:
+    """Return the tokens after a prompt, up to a length; the votes of each mode are up while its tokens are made."""
     parameters = genai.GeneratorParams(model)
     parameters.set_search_options(max_length=longest)
     generator = genai.Generator(model, parameters)
@@ -45,4 +47,5 @@ def answer(model: genai.Model, votes: Session, prompt: Sequence[int], longest: i
             generator.generate_next_token()
             yield int(generator.get_next_tokens()[0])
 
-    return votes.stream(tokens())
+    # The mode changes after the first token, when the prompt has been processed.
+    return modes.stream(tokens(), "prompt", then="decode")

@@ -154,7 +154,7 @@ class VoteController(Closing):
         self._clocks = ClockReaders()
         self._recorder = Recorder(self._registry, self._time)
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
-        parts = (self._companions, self._recorder, self._registry.learnt, self._status_files)
+        parts = (self._companions, self._clocks, self._recorder, self._registry.learnt, self._status_files)
         self._ending = Ending(
             self._home,
             self._closer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.gate.counts import count_inferences
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Registry:
 
     def remove(self, session: SessionRecord) -> None:
         """Remove a closed session, and keep its count of inferences. Removing it twice is fine."""
-        inferences = session.gate.inferences
+        inferences = count_inferences(session.gate)
         with self._lock:
             if self.sessions.pop(session.number, None) is not None:
                 self._inferences += inferences

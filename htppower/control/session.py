@@ -16,6 +16,7 @@ from htppower.control.arguments import (
 )
 from htppower.control.claims.holds import Hold
 from htppower.control.context_manager import Closing
+from htppower.control.modes.mode_session import ModeSession, named_profiles
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference, Phases, Preparation
 from htppower.control.phases.streams import Function, Token, vote_on_calls, vote_on_stream
@@ -98,7 +99,7 @@ class Session(Closing):
 
     @property
     def own_profile(self) -> Profile:
-        """The profile that the session was opened with, or the last one that ``use`` set."""
+        """The profile that the session was opened with, or the last one that ``use`` or a mode has set."""
         return self._record.own
 
     @property
@@ -336,6 +337,24 @@ class Session(Closing):
             wait=wait,
             device=device,
         )
+
+    def modes(self, modes: Mapping[str, str | os.PathLike[str] | Profile] | Iterable[str]) -> ModeSession:
+        """Return a form of this session whose inferences each name their mode; the highest mode in flight counts.
+
+        The profile of this session is the mode of an inference that names none, and the highest that any mode gets: a
+        mode that goes beyond it, as beyond a cap, uses it instead. From now on begin all inferences of this session by
+        its modes, and do not call ``use``.
+
+        Args:
+            modes: a profile for each name of a mode, or a list of names of profiles.
+
+        Raises:
+            ProfileError: a profile can't be found or is invalid.
+            SessionClosed: the session is closed, or is being closed.
+            TypeError: the modes are one text, or the name of a mode is not a text.
+        """
+        loaded = {name: self._claims.check(profile, self._record) for name, profile in named_profiles(modes).items()}
+        return ModeSession(self._phases, loaded)
 
     def link_lost(self, code: int) -> None:
         """Report that a graph call of the host returned the code of a lost link: see ``VoteController.link_lost``.

@@ -1,4 +1,4 @@
 """Inference hosts: wrappers around a runtime's session that send votes around its inferences.
 
-May import control and what control may.
+May import client, control and what control may.
 """

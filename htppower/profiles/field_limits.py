@@ -60,13 +60,14 @@ class Wanted:
 
     Attributes:
         says: the description of the field in editors and in the documentation.
-        limits: the smallest and largest number.
+        limits: the smallest and largest number, or item of a list.
         words: the allowed words; empty for any.
         only: the only allowed value, or None for any.
         is_name: the value is a name.
         one_line: the value is one line of text.
         is_share: the value is a share in per cent, such as 5 %.
-        fewest: the smallest number of items in a list.
+        fewest: the smallest number of items in a list, or of characters in a text.
+        most: the greatest number of them; 0 for any number.
         exactly: the number of items in a list; 0 for any number.
         each_once: no item of a list occurs twice.
         optional: the field may be omitted, and then has a default.
@@ -81,6 +82,7 @@ class Wanted:
     one_line: bool = False
     is_share: bool = False
     fewest: int = 0
+    most: int = 0
     exactly: int = 0
     each_once: bool = False
     optional: bool = False
@@ -164,9 +166,9 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
     if wants.words:
         return _unknown_words(value, name, wants.words) + (_repeated(value) if wants.each_once else [])
     said: tuple[str, str] | None = None
-    if wants.limits and type(value) is int and not wants.limits[0] <= value <= wants.limits[1]:
+    if wants.limits and (outside := _outside(value, wants.limits)):
         low, high = wants.limits
-        said = f"{name} is {value}", f"{low} to {high}"
+        said = f"{name} is {outside[0]}", f"{low} to {high}"
     elif wants.only is not None and value != wants.only:
         said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or omit it"
     elif wants.is_name and not is_name(value):
@@ -175,11 +177,29 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
         said = f"the {name} holds a line break or an invisible character", "one line, with plain spaces"
     elif wants.is_share and not is_share(value):
         said = f"{name} is {shortened(value)!r}", f"{SHARE}, with at most four decimals"
-    elif wants.fewest and len(value) < wants.fewest:
-        said = f"{name} is empty", "state at least one"
+    else:
+        return _wrong_count(value, name, wants)
+    return [] if said is None else [Finding("VALUE-1", (), *said)]
+
+
+def _wrong_count(value: Any, name: str, wants: Wanted) -> list[Finding]:
+    """Return the findings about the number of items of a list, or of characters of a text."""
+    is_list = isinstance(value, tuple)
+    said: tuple[str, str] | None = None
+    if wants.fewest and len(value) < wants.fewest:
+        said = f"{name} is empty", "state at least one" if is_list else "state a text"
+    elif wants.most and len(value) > wants.most:
+        said = f"{name} has {len(value)} {'items' if is_list else 'characters'}", f"up to {wants.most}"
     elif wants.exactly and len(value) != wants.exactly:
         said = f"{name} has {len(value)} items", f"state {wants.exactly}"
+    elif wants.each_once:
+        return _repeated(value)
     return [] if said is None else [Finding("VALUE-1", (), *said)]
+
+
+def _outside(value: Any, limits: tuple[int, int]) -> list[int]:
+    numbers = value if isinstance(value, tuple) else (value,)
+    return [each for each in numbers if type(each) is int and not limits[0] <= each <= limits[1]]
 
 
 def is_name(text: str) -> bool:
@@ -197,7 +217,7 @@ def _is_one_line(text: str) -> bool:
 
 def _repeated(value: tuple[Any, ...]) -> list[Finding]:
     return [
-        Finding("VALUE-1", (str(place),), f"{shortened(item)!r} is given twice", "state it once")
+        Finding("VALUE-1", (str(place),), f"{shortened(str(item))!r} is given twice", "state it once")
         for place, item in enumerate(value)
         if item in value[:place]
     ]

@@ -11,6 +11,7 @@ import attrs
 from htppower.errors import located
 from htppower.profiles.sustain import Adaptive, shortest_us
 from htppower.rules.case import Case, Stay
+from htppower.votes.options import PROCESS_WIDE
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -219,6 +220,17 @@ def with_states(relax: Relax, change: Callable[[PowerState], PowerState]) -> Rel
         after_deinit_to=change(relax.after_deinit_to),
         then=None if then is None else attrs.evolve(then, to=change(then.to)),
     )
+
+
+def without_process_settings(profile: Profile) -> Profile:
+    """Return a profile without the votes that act only on the process that sends them, such as RPC polling.
+
+    For a process that votes while another one runs the inferences: there they have no use, and polling costs CPU time.
+    """
+    if profile.relax is None:
+        return profile
+    relax = with_states(profile.relax, lambda state: attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE)))
+    return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
 
 
 def is_held(profile: Profile) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from figures import Figure
 
-from htppower import Session, VoteController
+from htppower import ModeSession, Session, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.testing import VirtualTime
 
@@ -48,7 +48,7 @@ class Host:
         return self._manager
 
 
-def time_inferences(subject: Host | Session, rounds: int) -> float:
+def time_inferences(subject: Host | Session | ModeSession, rounds: int) -> float:
     """Return seconds per ``with subject.inference(): pass``."""
     start = time.perf_counter()
     for _ in range(rounds):

@@ -18,10 +18,12 @@ import large_inputs
 import lateness
 import learnt_sustain
 import many_threads
+import modes
 import native_call
 import recording
 import recovery
 import scale
+import service_clients
 import slow_backend
 import startup
 import tuner
@@ -35,11 +37,12 @@ PARTS = (
         hanging_call,
         recovery,
         many_threads,
+        modes,
         slow_backend,
         background,
         recording,
     ),
-    *(learnt_sustain, lateness, scale, startup, tuner, fleet, large_files, large_inputs),
+    *(learnt_sustain, lateness, scale, service_clients, startup, tuner, fleet, large_files, large_inputs),
 )
 
 

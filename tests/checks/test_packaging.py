@@ -119,7 +119,7 @@ def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -
 
 
 def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path]) -> None:
-    """The wheel has every profile, state and man page, the typing marker and the plugin's entry; no tests or docs."""
+    """It has every profile, state and man page, the header, the typing marker, the plugin's entry; no tests or docs."""
     with zipfile.ZipFile(dists["wheel"]) as wheel:
         names = set(wheel.namelist())
         (entries,) = (name for name in names if name.endswith("dist-info/entry_points.txt"))
@@ -129,6 +129,7 @@ def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path
     assert "htppower/shipped_profiles/states/relaxed.yaml" in names
     assert "htppower/shipped_profiles/tests/burst.yaml" in names
     assert "htppower/shipped_profiles/schemas/profile.json" in names
+    assert "htppower/client/include/htppower.h" in names
     assert "htppower/py.typed" in names
     data = {name.partition(".data/data/")[2] for name in names if ".data/" in name}
     assert data == {f"share/man/man1/{page}" for page in man_pages()}

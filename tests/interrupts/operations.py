@@ -11,6 +11,7 @@ import attrs
 from interrupts.world import SECOND_US, loaded
 from support.learning import relaxing
 
+from htppower.control.gate import cpu_latency
 from htppower.profiles.sustain import Adaptive
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from interrupts.world import World
 
-    from htppower import Session
+    from htppower import ModeSession, Session
 
 Action: TypeAlias = "Callable[[], object]"
 
@@ -123,6 +124,20 @@ def _learnt(world: World) -> Action:
     return act
 
 
+@operation("inferences with a limit of the CPUs, and another profile")
+def _limited(world: World) -> Action:
+    cpu_latency.PATH = world.cpus.name
+    session = world.controller.session(attrs.evolve(loaded("high_performance"), cpu_latency_us=44))
+    world.sessions.append(session)
+
+    def act() -> None:
+        infer(session)
+        _overlap(session)
+        session.use("high_performance")
+
+    return act
+
+
 @operation("an inference on two cores, just after a restart of the DSP")
 def _restarted(world: World) -> Action:
     world.in_use()
@@ -209,6 +224,45 @@ def _use(world: World) -> Action:
     return act
 
 
+def _modes(world: World) -> ModeSession:
+    """Return a session with modes; before the end, check that the mode of its next inference counts."""
+    session = world.session("high_performance")
+    modes = session.modes({"high": loaded("high_performance"), "low": loaded("balanced")})
+
+    def check() -> None:
+        with modes.inference("low"):
+            assert session.profile.name == "balanced"
+
+    world.finally_.append(check)
+    return modes
+
+
+@operation("inferences in modes that overlap and change")
+def _in_modes(world: World) -> Action:
+    modes = _modes(world)
+
+    def act() -> None:
+        with modes.inference("low"), modes.inference("high") as inference:
+            inference.use("low")
+            inference.use("high")
+            inference.end()
+            inference.__enter__()
+
+    return act
+
+
+@operation("a stream that changes its mode")
+def _mode_stream(world: World) -> Action:
+    modes = _modes(world)
+
+    def act() -> None:
+        with contextlib.closing(modes.stream(iter(range(3)), "high", then="low", idle_timeout_us=SECOND_US)) as stream:
+            next(stream)
+            next(stream)
+
+    return act
+
+
 @operation("the status, and a subscriber")
 def _status(world: World) -> Action:
     world.in_use()
@@ -255,5 +309,17 @@ def _async_stream(world: World) -> Action:
     async def act() -> None:
         async for _ in session.stream(tokens()):
             pass
+
+    return _run(world, act)
+
+
+@operation("coroutines in modes", any_kind=False)
+def _async_modes(world: World) -> Action:
+    modes = _modes(world)
+
+    async def act() -> None:
+        async with modes.inference("low"), modes.inference("high") as inference:
+            await inference.ause("low")
+            await inference.ause("high")
 
     return _run(world, act)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import struct
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 from support.bench import MAX_CORNER, SVS
+from support.hardware import SimulatedHardware
 from support.inside import drain, engine_of, locks_of
 
 from htppower import State, VoteController, load_profile
-from htppower.backends import SimulatedHtp
+from htppower.control.gate.cpu_latency import NO_LIMIT_US
 from htppower.control.time.locks import is_held
 from htppower.control.time.workers import ThreadWorker
 from htppower.testing import VirtualTime
@@ -35,6 +38,7 @@ _NOTHING = functools.partial(int)
 # The vendor's table: the corner and the polling time of each profile.
 TARGETS = {"burst": MAX_CORNER, "high_performance": 128, "balanced": 112, "sustained_high_performance": 128}
 POLLING_US = {"burst": 9999, "high_performance": 9999, "balanced": 0, "sustained_high_performance": 9999}
+_NO_LIMIT = struct.pack("=i", NO_LIMIT_US)
 UP = frozenset({State.RAISED, State.UNKNOWN})
 
 
@@ -64,11 +68,13 @@ class World:
         running: the numbers of the sessions with an inference that runs until the end.
         finally_: actions of the host before it closes the controller; the last one runs first.
         ends_loop: ends the loop of an asynchronous operation, as ``asyncio.run`` does.
+        cpus: a file in place of the device that limits the latency of the CPUs.
     """
 
     def __init__(self) -> None:
         self.time = ThreadedTime()
-        self.htp = SimulatedHtp(arch=75, cores=2)
+        self.htp = SimulatedHardware(arch=75, cores=2)
+        self.cpus = tempfile.NamedTemporaryFile()  # noqa: SIM115 - it goes with this object
         self.controller = VoteController(self.htp, time=self.time, handle_sigterm=False)
         self.sessions: list[Session] = []
         self.running: set[int] = set()
@@ -137,6 +143,8 @@ class World:
     def _rests(self, when: str) -> Iterator[str]:
         status = self.controller.status()
         handles = {session.number for session in self.sessions}
+        if self.cpus.read()[-4:] not in (b"", _NO_LIMIT):
+            yield f"{when}, a limit of the CPUs is requested"
         for each in status.sessions:
             running = each.number in self.running
             if each.number not in handles:

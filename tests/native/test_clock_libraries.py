@@ -15,8 +15,8 @@ from support.standin import compile_standin
 
 from htppower import ClockReader, EnergyMeter, Qcnpuperf, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.control.clock.reader import LONGEST_CLOSE_S, SHORTEST_PERIOD_US
-from htppower.control.clock.reading import ClockReading
+from htppower.control.clock.reader import SHORTEST_PERIOD_US
+from htppower.control.clock.reading import LONGEST_CLOSE_S, ClockReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

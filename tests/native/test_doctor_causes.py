@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+from support.diagnoses import DEVICES, DOCKER, KERNEL_LOG, MOUNTS, NAME, NO_FILE, SOC0, diagnosed, fails, opened
 from support.fake_machine import LIBRARIES, FakeMachine
 from support.standin import ALWAYS
 
-from htppower.tools.doctor.diagnosis import Diagnosis, diagnose
 from htppower.tools.doctor.document import as_document
 from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, Mend
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 NO_LOG = f"logCreate 1 {ALWAYS} 4000 0"
 NO_BACKEND = f"backendCreate 1 {ALWAYS} 4000 0"
-SOC0 = "/sys/devices/soc0"
 MODULE = "sudo modprobe socinfo"
 QAIRT = "export HTPPOWER_QNN_LIBRARY=/PATH/TO/QAIRT/lib/aarch64-oe-linux-gcc11.2/libQnnHtp.so"
 pytestmark = pytest.mark.needs("modes")
@@ -35,34 +34,14 @@ SKEL = "export ADSP_LIBRARY_PATH=/FOLDER/OF/THE/SKEL"
 PPA = "sudo apt-add-repository -y ppa:ubuntu-qcom-iot/qcom-ppa"
 INSTALL = "sudo apt install qcom-fastrpc1 qcom-fastrpc-dev"
 JOIN = "sudo usermod -aG fastrpc sam"
-KERNEL_LOG = "sudo dmesg | grep -i fastrpc"
 USERS = "sudo fuser -v /dev/fastrpc-cdsp"
 RULES = "/etc/udev/rules.d/60-fastrpc.rules"
-NO_FILE = "cannot open shared object file: No such file or directory"
-
-
-def fails(code: int, *errors: str) -> tuple[str, ...]:
-    """Return the script of a library whose deviceCreate logs errors and returns a code."""
-    return (*(f"log deviceCreate 1 {text}" for text in errors), f"deviceCreate 1 {ALWAYS} {code} 0")
-
-
-def opened(code: int) -> tuple[str, ...]:
-    """Return the script of a library for which FastRPC refuses to open the link."""
-    return fails(14001, f"DspTransport.openSession qnn_open failed, 0x{code:08x}, prio 100", "Failed to load skel")
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> FakeMachine:
     """Return a board with all that the NPU needs."""
     return FakeMachine(tmp_path / "machine")
-
-
-def diagnosed(standin: Standin, machine: FakeMachine, *script: str) -> Diagnosis:
-    """Return the diagnosis of the stand-in on the machine. No fact of it fails."""
-    standin.script(*script)
-    diagnosis = diagnose(str(standin.path), None, (), machine.here())
-    assert diagnosis.failures == ()
-    return diagnosis
 
 
 @attrs.frozen
@@ -95,7 +74,7 @@ ROWS = {
     "no number in a container": Row(
         (NO_LOG, NO_BACKEND),
         "soc_number_unreadable",
-        (f"docker run -v {SOC0}:{SOC0}:ro IMAGE",),
+        (DOCKER.replace(MOUNTS, f"-v {SOC0}:{SOC0}:ro {MOUNTS}"),),
         "must be mounted",
         lambda machine: machine.without("sys/devices/soc0/*").having(".dockerenv"),
     ),
@@ -205,13 +184,13 @@ ROWS = {
         fails(1002, "mmap failed"),
         "no_shared_memory",
         (JOIN,),
-        "sam may not open /dev/dma_heap/system",
+        "/dev/dma_heap/system: its group is fastrpc, its mode 0660. Join its group, then log in again.",
         lambda machine: machine.closing("system"),
     ),
     "no nodes in a container": Row(
         fails(14001),
         "device_node",
-        (f"podman run --device /dev/fastrpc-cdsp --device /dev/dma_heap/system -v {SOC0}:{SOC0}:ro IMAGE",),
+        (f"podman run {DEVICES} --group-add keep-groups {MOUNTS} {NAME} IMAGE",),
         "the container gets none of the host's device nodes",
         lambda machine: machine.without("dev/fastrpc-*").having("run/.containerenv"),
     ),
@@ -238,8 +217,35 @@ ROWS = {
             "sudo udevadm control --reload && sudo udevadm trigger",
             JOIN,
         ),
-        "its mode 0600",
+        "its mode 0600. Give a group access, join it, then log in again.",
         lambda machine: machine.closing("fastrpc-cdsp").having("dev/fastrpc-cdsp", mode=0o600),
+    ),
+    "a node that the user of a container may not open": Row(
+        opened(0x4E),
+        "device_node",
+        (DOCKER,),
+        "The user sam may not open /dev/fastrpc-cdsp",
+        lambda machine: machine.closing("fastrpc-cdsp").having(".dockerenv"),
+    ),
+    "a node that no group of a container may open": Row(
+        opened(0x4E),
+        "device_node",
+        (f"docker run {DEVICES} --user 0 {MOUNTS} {NAME} IMAGE",),
+        "its mode 0600",
+        lambda machine: machine.closing("fastrpc-cdsp").having("dev/fastrpc-cdsp", mode=0o600).having(".dockerenv"),
+    ),
+    "a code of FastRPC that is not known": Row(
+        opened(0x80000413),
+        "fastrpc_failed",
+        (KERNEL_LOG,),
+        "FastRPC answers 0x80000413, which is not in the tables of htppower. Look into",
+    ),
+    "no nodes, since the DSP is stopped": Row(
+        opened(0x57),
+        "dsp_down",
+        ("echo start | sudo tee /sys/class/remoteproc/remoteproc1/state",),
+        "(cdsp) is offline. The kernel makes its device nodes when it starts.",
+        lambda machine: machine.without("dev/fastrpc-*").processor("remoteproc1", "cdsp", "offline"),
     ),
     "a DSP that is stopped": Row(
         opened(0x72),
@@ -282,11 +288,11 @@ OF_MEND = {
 def test_each_code_of_fastrpc_leads_to_its_cause(
     standin: Standin, machine: FakeMachine, code: int, of_dsp: int
 ) -> None:
-    """The cause has the code and its name, whether or not the DSP has added its bits."""
+    """The cause has the code as the log has it, with the bits that the DSP adds, and its name."""
     first = diagnosed(standin, machine, *opened(of_dsp | code)).causes[0]
     text = FASTRPC_TEXTS[code]
     assert (first.id, first.lines) == (OF_MEND[text.mend][0], (OF_MEND[text.mend][1],))
-    assert f"FastRPC answers 0x{code:x} {text.name}" in first.says
+    assert f"FastRPC answers 0x{of_dsp | code:x} {text.name}" in first.says
 
 
 def test_the_log_comes_before_what_is_seen_on_the_machine(standin: Standin, machine: FakeMachine) -> None:
@@ -350,6 +356,17 @@ def test_the_document_has_the_cause_the_machine_and_the_log(standin: Standin, ma
     assert document["cause"]["id"] == "skel_not_loaded"
     assert document["next"][0] == document["cause"]["lines"][0] == SKEL
     assert document["machine"]["soc"] == "SM8650"
+    assert document["machine"]["fastrpc"]["shells"] == ["/usr/share/qcom/qcs8300/dsp/cdsp/fastrpc_shell_unsigned_3"]
     assert document["machine"]["fastrpc"]["package"] == "qcom-fastrpc1"
     means = [line["means"] for line in document["log"] if "qnn_open" in line["text"]]
     assert means == [["0x80000406 AEE_EUNABLETOLOAD: The skel is missing, or can't be loaded."]]
+
+
+def test_a_skel_that_is_nowhere_is_in_the_sdk(standin: Standin, machine: FakeMachine) -> None:
+    """If no folder near the library has it, the cause says where it comes from, also beside faults of a variable."""
+    where = "It is not near the library: copy it from lib/hexagon-v75/unsigned of the SDK"
+    assert where in diagnosed(standin, machine, *opened(0x80000406)).causes[0].says
+    machine.environment["ADSP_LIBRARY_PATH"] = "/not/there"
+    assert where in diagnosed(standin, machine, *opened(0x80000406)).causes[0].says
+    (standin.path.parent / "libQnnHtpV75Skel.so").touch()
+    assert where not in diagnosed(standin, machine, *opened(0x80000406)).causes[0].says

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
-import socket
-import subprocess
-import sys
-import time
-from collections import Counter
 from typing import TYPE_CHECKING
 
-import attrs
 import pytest
-from support.checkout import ROOT
-from support.live import LONGEST_S, until
-from support.standin import functions
+from support.servers import EXAMPLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from support.standin import Standin
-
-    Start = Callable[..., "Server"]
+    from support.servers import Start
 
 pytestmark = pytest.mark.needs("signals")
-
-EXAMPLES = ROOT / "docs" / "examples"
-RAISED, LOWERED = 160, 64
 
 # The controller is made when uvicorn imports the application, after uvicorn has set its handlers.
 _AT_MODULE_LEVEL = """
@@ -49,77 +33,6 @@ import asyncio, sys, uvicorn
 config = uvicorn.Config("votes:app", uds=sys.argv[1], timeout_graceful_shutdown=1)
 asyncio.run(uvicorn.Server(config).serve())
 """
-
-
-@attrs.frozen
-class Server:
-    """A running server on its own socket."""
-
-    process: subprocess.Popen[str]
-    path: Path
-    standin: Standin
-    clients: contextlib.ExitStack
-
-    def infer(self, request: str, workers: int) -> None:
-        """Send requests until this many processes have raised."""
-        until(self._listens)
-        until(lambda: self._have_raised(workers, request))
-
-    def end(self) -> int:
-        """End it with SIGTERM, and return its exit code."""
-        self.process.send_signal(signal.SIGTERM)
-        _, errors = self.process.communicate(timeout=LONGEST_S)
-        assert "Warning: SIGTERM" not in errors
-        return self.process.returncode
-
-    def assert_nothing_left(self, workers: int) -> None:
-        """Assert that each process has raised, lowered, destroyed its id and freed its device, once."""
-        made = Counter(functions(self.standin.trace))
-        freed = ("createPowerConfigId", "destroyPowerConfigId", "deviceCreate", "deviceFree", "backendFree")
-        assert {name: made[name] for name in freed} == dict.fromkeys(freed, workers)
-        targets = Counter(line.core_target for line in self.standin.sets)
-        assert (targets[RAISED], targets[LOWERED]) == (workers, workers)
-        assert [line.core_target for line in self.standin.sets][-2:] == [LOWERED, None], "clocks, then polling"
-
-    def _have_raised(self, workers: int, request: str) -> bool:
-        if len([line for line in self.standin.sets if line.core_target == RAISED]) >= workers:
-            return True
-        self._connect(request)
-        time.sleep(0.1)
-        return False
-
-    def _listens(self) -> bool:
-        with socket.socket(socket.AF_UNIX) as tried:
-            if tried.connect_ex(str(self.path)) == 0:
-                return True
-        assert self.process.poll() is None, self.process.communicate()
-        return False
-
-    def _connect(self, request: str) -> None:
-        made = self.clients.enter_context(socket.socket(socket.AF_UNIX))
-        made.connect(str(self.path))
-        made.sendall(request.encode())
-
-
-@pytest.fixture
-def start(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Return the command of a server; `SOCKET` in a word becomes the socket's path."""
-    monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", str(standin.path))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(EXAMPLES), os.environ.get("PYTHONPATH", ""))))
-    started: list[Server] = []
-
-    def start(*arguments: str) -> Server:
-        path = tmp_path / "socket"
-        command = [sys.executable, *(word.replace("SOCKET", str(path)) for word in arguments)]
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        started.append(Server(process, path, standin, contextlib.ExitStack()))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.clients.close()
-        server.process.kill()
-        server.process.communicate()
 
 
 def _get(seconds: float) -> str:

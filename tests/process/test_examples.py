@@ -56,6 +56,7 @@ def _own_sigterm() -> Iterator[None]:
         "holds.md",
         "index.md",
         "metrics.md",
+        "modes.md",
         "onnxruntime.md",
         "status.md",
         "testing.md",

@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.bench import core_target
 from support.checkout import TESTS, load_page_code
 
 from htppower import State
@@ -162,19 +163,42 @@ def counting(folder: Path) -> str:
 
 
 def test_onnxruntime_genai(bench: Bench, tmp_path: Path) -> None:
-    """An answer is one inference, whatever its number of tokens, and ends when its reader stops."""
+    """An answer is one inference, with one change of the mode after the first token; it ends when its reader stops."""
     host = recipe("genai_host", "onnxruntime_genai")
-    votes = bench.controller.session("balanced")
+    votes = bench.controller.session("burst")
+    modes = votes.modes({"prompt": "burst", "decode": "balanced"})
     model = host.load(counting(tmp_path), votes, provider=None)
-    before = len(bench.sets)
-    stream = host.answer(model, votes, [1, 2, 3], 20)
+    bench.recorder.clear()
+    stream = host.answer(model, modes, [1, 2, 3], 20)
     assert next(stream) == 4
-    assert (votes.state, votes.in_flight) == (State.RAISED, 1)
+    assert (votes.state, votes.in_flight, votes.profile.name) == (State.RAISED, 1, "balanced")
     assert list(stream) == list(range(5, VOCABULARY))
-    assert (votes.state, votes.in_flight, len(bench.sets) - before) == (State.LOWERED, 0, 3)
+    assert (votes.state, votes.in_flight) == (State.LOWERED, 0)
+    prompt, decode, lowered = (core_target(call) for call in bench.casts)
+    assert (prompt, decode, lowered) == (160, 112, 64)
 
-    stopped = host.answer(model, votes, [1], 20)
+    stopped = host.answer(model, modes, [1], 20)
     assert next(stopped) == 2
     stopped.close()
+    bench.time.advance_us(1)
+    assert (votes.state, votes.in_flight) == (State.LOWERED, 0)
+
+
+def test_two_answers_at_once(bench: Bench, tmp_path: Path) -> None:
+    """While one answer is in its prompt, the other one decodes with the same clocks."""
+    host = recipe("genai_host", "onnxruntime_genai")
+    votes = bench.controller.session("burst")
+    modes = votes.modes({"prompt": "burst", "decode": "balanced"})
+    model = host.load(counting(tmp_path), votes, provider=None)
+    first, second = (host.answer(model, modes, [1, 2, 3], 20) for _ in range(2))
+    seen = []
+    for stream in (first, second, first):
+        bench.recorder.clear()
+        next(stream)
+        seen.append([core_target(call) for call in bench.casts])
+    assert seen == [[160, 112], [160, 112], []]
+    assert votes.in_flight == 2
+    first.close()
+    assert list(second) == list(range(5, VOCABULARY))
     bench.time.advance_us(1)
     assert (votes.state, votes.in_flight) == (State.LOWERED, 0)

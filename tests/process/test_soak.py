@@ -168,3 +168,11 @@ def test_memory_that_grows_is_found(monkeypatch: pytest.MonkeyPatch, checked: bo
     assert tally.breaches == ()
     checks.check_memory(Memory(1000, 1000), Memory(1060, 1000), tally)
     assert _found(tally) == ({"memory"} if checked else set())
+
+
+@pytest.mark.needs("unix sockets")
+def test_clients_of_a_service_leave_nothing() -> None:
+    """A hundred clients that misbehave for a second, and are killed, leave no lease, id or vote."""
+    command = [sys.executable, str(TESTS / "soak" / "clients.py"), "--seconds", "1", "--clients", "100", "--seed", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "nothing is left"), done.stdout + done.stderr

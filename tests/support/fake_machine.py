@@ -43,6 +43,7 @@ class FakeMachine:
         self.groups: frozenset[int] = frozenset()
         for name in ("libcdsprpc.so", "libcdsprpc.so.1"):
             self.write(f"{LIBRARIES}/{name}")
+        self.write("usr/share/qcom/qcs8300/dsp/cdsp/fastrpc_shell_unsigned_3")
         self.package("1.0.7-2")
         self.processor("remoteproc0", "adsp")
         self.processor("remoteproc1", "cdsp")

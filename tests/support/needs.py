@@ -33,6 +33,7 @@ LACKING = {
     "open files": "Windows neither removes nor renames a file that is open",
     "provider": "the QNN provider hangs under Wine",
     "thread times": "Windows counts the processor time of a thread in steps of 15.6 ms",
+    "unix sockets": "Python has no Unix sockets on Windows",
     "voter": "the process of the vendor's voter is for Linux",
     "search path": "Windows searches no LD_LIBRARY_PATH",
     "signals": "Windows sends no POSIX signals",

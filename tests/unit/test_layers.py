@@ -20,7 +20,7 @@ _READING = _RULES | {"rules", "events"}
 _CONTROL = _READING | {"profiles", "backends", "sustain"}
 _HOSTING = _CONTROL | {"control"}
 _TUNING = _HOSTING | {"report", "readers", "extensions", "runtimes", "testing", "subscribers", "hosts"}
-_REVIEW = _TUNING | {"tuning", "environment"}
+_REVIEW = _TUNING | {"tuning", "environment", "client"}
 
 # The half of the package that no inference host imports; the other rooms are its other half.
 TOOLS = ("report", "readers", "environment", "extensions", "runtimes", "tuning", "review", "doctor", "cli")
@@ -41,7 +41,8 @@ MAY_IMPORT = {
     "control": _CONTROL,
     "testing": _HOSTING,
     "subscribers": _HOSTING,
-    "hosts": _HOSTING,
+    "client": {"errors"},
+    "hosts": _HOSTING | {"client"},
     "readers": {"errors", "profiles"},
     "environment": {"errors", "rules", "backends"},
     "tuning": _TUNING,
@@ -256,6 +257,7 @@ CONTROL_MAY_IMPORT = {
     "core": {"gate", "ledger", "plans", "learning", "time", "event_bus", "registry"},
     "claims": {"core", "plans", "time"},
     "phases": {"core", "gate", "time"},
+    "modes": {"core", "phases", "plans"},
     "pace": {"claims", "core", "phases", "plans", "time"},
     "recording": {"clock", "core", "plans", "gate", "learning", "time", "files"},
     "status": {

@@ -20,6 +20,7 @@ MODULES = (
     "htppower.testing",
     "htppower.events",
     "htppower.hosts.onnxruntime",
+    "htppower.hosts.web",
     *re.findall(r"htppower\.subscribers\.\w+", API),
 )
 

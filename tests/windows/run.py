@@ -1,8 +1,9 @@
 """Runs tests on a Windows CPython under Wine: ``python tests/windows/run.py FOLDER [--all | PYTEST_ARGUMENT...]``.
 
 The Windows Python is made in the folder, if it is not there yet, with the requirements of the unit tests and with the
-vendor's library; the stand-in library is compiled there. Without arguments, the tests run that differ most on Windows;
-``--all`` runs the whole tier, and arguments for pytest choose others. Exit code 1: a test failed.
+vendor's library; the stand-in library, and programs with ``htppower.h``, are compiled there. Without arguments, the
+tests run that differ most on Windows; ``--all`` runs the whole tier, and arguments for pytest choose others. Exit code
+1: a test failed.
 
 It needs Python 3.11, wine64 and gcc-mingw-w64-x86-64. If one is missing, or packages can't be fetched, it says so, and
 the exit code is 0, so that a machine without Wine or a network passes. What Windows lacks is in
@@ -21,6 +22,8 @@ from packaging.requirements import Requirement
 if __name__ == "__main__":
     sys.path[:1] = map(str, Path(__file__).resolve().parents[1:3])
 
+from support.c_driver import PROGRAMS
+from support.compiled import CLIENTS, compile_program
 from support.standin import COMPILED, compile_for_windows
 from windows.windows_python import GCC, NotFetched, make, missing_tools, windows_path
 
@@ -37,7 +40,7 @@ WINDOWS = {
 EXTRAS = ("unit", "vendor")
 ALL = tuple(f"tests/{tier}" for tier in ("windows", "native", "vendor", "contract", "corpus", "unit"))
 # Where Windows differs: the console, files, processes, clocks, libraries.
-MOST = (*ALL[:4], "tests/unit/backends")
+MOST = (*ALL[:4], "tests/unit/backends", "tests/unit/client", "tests/unit/hosts/service")
 _SKIPPED = "the tests on Windows are skipped"
 # Wine has no cluster of processes for them, and no D-Bus.
 _LEFT_OUT = ("dask", "dbus-fast")
@@ -86,6 +89,8 @@ def main() -> int:
     standins = folder / "standins"
     standins.mkdir(exist_ok=True)
     compile_for_windows(GCC, standins)
+    for source in (PROGRAMS / "driver.c", CLIENTS / "host.c"):
+        compile_program(source, standins / f"{source.stem}.exe", compiler=GCC)
     environment = {**os.environ, "PYTHONPATH": windows_path(ROOT), COMPILED: windows_path(standins)}
     chosen = sys.argv[2:] or list(MOST)
     if chosen == ["--all"]:

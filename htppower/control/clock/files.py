@@ -63,8 +63,11 @@ class ClockFile:
             OSError: the file can't be read, or was written too long ago.
             ValueError: it has none of the keys, or a value is not a number.
         """
-        with self._path.open("rb") as file:
-            text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+        try:
+            with self._path.open("rb") as file:
+                text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{self._path} does not exist: start its writer, such as qcnpuperfd") from None
         age_us = (time.time_ns() - self._path.stat().st_mtime_ns) // 1000
         if age_us > self._stale_after_us:
             raise OSError(f"{self._path} was written {age_us / 1_000_000:.1f} s ago: does its writer still run?")
@@ -124,9 +127,8 @@ class HwmonPower:
         if len(fitting) != 1:
             there = ", ".join(sorted(name for name, _ in found)) or "none"
             are = f"{len(fitting)} devices" if fitting else "no device"
-            raise OSError(
-                f"{are} below {self._root} named {self._device} with {' or '.join(inputs)}; there are: {there}"
-            )
+            named = "" if self._device == "*" else f" named {self._device}"
+            raise OSError(f"{are} below {self._root}{named} with {' or '.join(inputs)}; there are: {there}")
         (name, self._file), self._last = fitting[0], None
         self.name = f"hwmon {name} {self._file.name.partition('_')[0]}"
 

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_part, checked_whole
 from htppower.control.clock.qcnpuperf import Qcnpuperf
-from htppower.control.clock.reading import ClockStatus
+from htppower.control.clock.reading import LONGEST_CLOSE_S, ClockStatus
 from htppower.control.context_manager import Closing
 from htppower.control.time.base import SingleAlarm
 from htppower.errors import printable
@@ -24,8 +27,9 @@ DEFAULT_PERIOD_US = 2_000_000
 SHORTEST_PERIOD_US = 100_000
 # A read that takes longer is reported as a problem.
 LONGEST_READ_US = 5_000_000
-# How long ``close`` waits for a read that runs, in seconds.
-LONGEST_CLOSE_S = 1.0
+# After the first failure in a row, the source is opened again after the first time, and then after twice the time.
+FIRST_RETRY_US = 1_000_000
+LONGEST_RETRY_US = 60_000_000
 
 
 class ClockReader(Closing):
@@ -34,11 +38,12 @@ class ClockReader(Closing):
     The source is opened, read and closed on one thread, which does nothing else: the state of FastRPC belongs to a
     thread of the system. So a source that hangs delays no vote and no status. The first reading is taken at once, each
     other one period after the end of the last. If the source fails, the status has the reason, one WARNING is logged,
-    and the source is opened again after a period. A read that has not returned after 5 s counts as failed until it
-    returns.
+    and the source is opened again after 1, 2, 4 ... 60 s, or after a period if that is longer. A read that has not
+    returned after 5 s counts as failed until it returns.
 
     It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when the object is garbage
-    collected. A controller may have several readers, such as one for the clock and one for the power.
+    collected. A controller may have several readers, such as one for the clock and one for the power. If two sources
+    have the same name, the later one is shown with a number, such as ``libqcnpuperf #2``.
 
     Args:
         controller: shows the readings.
@@ -70,11 +75,13 @@ class ClockReader(Closing):
         self._lock = whole_lock()
         self._seen = ClockStatus(self._source.name)
         self._open = self._reading = self._warned = self._closed = False
+        self._retry_us = 0
         self._alarm = SingleAlarm(self._time, "a clock reader", self._rang)
         self._worker = self._time.worker("htppower-clock")
         # The controller may close this object from here on.
-        self._leave_controller = controller._companions.add(self.close, self._disown)
-        self._leave_status = controller._clocks.add(self.status)
+        self._leave_controller = controller._companions.add(self._begin_close, self._disown)
+        controller._clocks.add(self, self._wait_for_close)
+        self._seen = ClockStatus(self._name())
         self._worker.post(self._look)
 
     def status(self) -> ClockStatus:
@@ -83,36 +90,48 @@ class ClockReader(Closing):
 
     def close(self) -> None:
         """Close the source and read no more. If the source hangs, this waits for 1 s. Closing twice has no effect."""
+        self._begin_close()
+        self._wait_for_close(time.monotonic() + LONGEST_CLOSE_S)
+
+    def _begin_close(self) -> None:
+        """Begin to close. The controller first begins with all of its readers, and then waits for them."""
         with self._lock:
             self._closed = True
             self._alarm.disarm()
-        self._leave_status()
         self._leave_controller()
         self._worker.post(self._close_source)
-        if not self._worker.flush(LONGEST_CLOSE_S):
-            _LOGGER.warning("%s is not closed: it has not answered for %g s", self._source.name, LONGEST_CLOSE_S)
+
+    def _wait_for_close(self, end_s: float) -> None:
+        # If the controller has waited for another source until this time, this one may still be closed.
+        if not self._worker.flush(max(0.0, end_s - time.monotonic())) and (self._open or self._reading):
+            _LOGGER.warning("%s is not closed: it has not answered for %g s", self._seen.source, LONGEST_CLOSE_S)
         self._worker.close()
+        self._controller._clocks.remove(self)
 
     def _disown(self) -> None:
         """In a forked child: leave the source and its thread to the parent."""
         self._lock = whole_lock()
         self._closed, self._open = True, False
-        self._leave_status()
+
+    def _name(self) -> str:
+        return self._controller._clocks.name(self, self._source.name)
 
     def _look(self) -> None:
         """Take a reading, and arm the alarm for the next one. Only the thread of this reader calls this."""
-        self._reading = True
         if not self._arm(LONGEST_READ_US):
             return
+        self._reading = True
         try:
             self._take(self._read())
+            self._retry_us = 0
         except Exception as error:  # noqa: BLE001 - whatever a source does, the host must go on
             self._reading = False
+            self._retry_us = min(max(FIRST_RETRY_US, 2 * self._retry_us), LONGEST_RETRY_US)
             self._fail(printable(str(error)) or type(error).__name__)
             self._close_source()
         finally:
             self._reading = False
-            self._arm(self._period_us)
+            self._arm(max(self._period_us, self._retry_us))
 
     def _read(self) -> ClockReading:
         if not self._open:
@@ -121,7 +140,9 @@ class ClockReader(Closing):
         return self._source.read(self._time.now_ns())
 
     def _take(self, reading: ClockReading) -> None:
-        self._seen = ClockStatus(self._source.name, reading)
+        name = self._name()
+        reading = attrs.evolve(reading, source=name)
+        self._seen = ClockStatus(name, reading)
         self._warned = False
         self._controller._recorder.note_clock(reading, self._voted_corner)
 
@@ -131,20 +152,22 @@ class ClockReader(Closing):
         return cores[0].effective.core_target if cores else None
 
     def _fail(self, problem: str) -> None:
-        self._seen = ClockStatus(self._source.name, None, problem)
+        name = self._name()
+        self._seen = ClockStatus(name, None, problem)
         if not self._warned:
             self._warned = True
-            period_s = self._period_us / 1_000_000
-            _LOGGER.warning("no clock from %s: %s; tried again every %g s", self._source.name, problem, period_s)
+            longest_s = max(self._period_us, LONGEST_RETRY_US) / 1_000_000
+            _LOGGER.warning("no clock from %s: %s; tried again, after %g s at the latest", name, problem, longest_s)
 
     def _close_source(self) -> None:
         """Close the source if it is open. Only the thread of this reader calls this."""
         if self._open:
-            self._open = False
             try:
                 self._source.close()
             except Exception:
-                _LOGGER.exception("%s can't be closed", self._source.name)
+                _LOGGER.exception("%s can't be closed", self._seen.source)
+            finally:
+                self._open = False
 
     def _arm(self, after_us: int) -> bool:
         """Arm the alarm; return False if this object is closed."""

@@ -1,5 +1,6 @@
 """A reading of the measured clock or power, the status of its reader, and what every source of readings offers."""
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -8,6 +9,8 @@ import attrs
 # This module has no postponed annotations, since other code reads the types of the fields.
 
 
+# How long the close of a reader waits for a source that hangs, and the close of a controller for all of its sources.
+LONGEST_CLOSE_S = 1.0
 # Larger values have no exact form in JSON.
 _LIMIT = 2**53
 
@@ -84,22 +87,59 @@ class ClockSource(Protocol):
         """Release what ``open`` took. It is also called after a failed read, before the next ``open``."""
 
 
+class Reader(Protocol):
+    """A reader, as its controller uses it."""
+
+    def status(self) -> ClockStatus:
+        """Return the last reading, or why there is none; wait for nothing."""
+
+
 class ClockReaders:
-    """The readers of a controller, for its status. There is no lock, since a forked child can't take the parent's."""
+    """The readers of a controller. There is no lock, since a forked child can't take the parent's."""
 
     def __init__(self) -> None:
-        self._readers: dict[object, Callable[[], ClockStatus]] = {}
+        self._readers: dict[Reader, Callable[[float], object]] = {}
+        self._names: dict[str, Reader] = {}
 
-    def add(self, status: Callable[[], ClockStatus]) -> Callable[[], None]:
-        """Add a reader by its function ``status``; return a function that removes it."""
-        key = object()
-        self._readers[key] = status
+    def add(self, reader: Reader, wait: Callable[[float], object]) -> None:
+        """Add a reader; ``remove`` undoes this.
 
-        def remove() -> None:
-            self._readers.pop(key, None)
+        ``wait`` waits until the source is closed, but not beyond a time of the monotonic clock, in seconds.
+        """
+        self._readers[reader] = wait
 
-        return remove
+    def remove(self, reader: Reader) -> None:
+        """Remove a reader, and free its names."""
+        self._readers.pop(reader, None)
+        for name, owner in self._names.copy().items():
+            if owner is reader:
+                self._names.pop(name, None)
+
+    def name(self, reader: Reader, source: str) -> str:
+        """Return the name of a source, with a number if the source of another reader has this name already.
+
+        Otherwise metrics and recordings would mix the readings of both.
+        """
+        name, number = source, 1
+        # A reader that is closed while its source hangs gets no name any more, since nobody would free it.
+        while reader in self._readers and self._names.setdefault(name, reader) is not reader:
+            number += 1
+            name = f"{source} #{number}"
+        return name
 
     def statuses(self) -> tuple[ClockStatus, ...]:
         """Return the status of each reader, the oldest first, without waiting for a source."""
-        return tuple(status() for status in self._readers.copy().values())
+        return tuple(reader.status() for reader in self._readers.copy())
+
+    def flush(self) -> None:
+        """Do nothing, since readings are not written."""
+
+    def close(self) -> None:
+        """Wait until the sources are closed: for all together no longer than for one."""
+        end_s = time.monotonic() + LONGEST_CLOSE_S
+        for wait in self._readers.copy().values():
+            wait(end_s)
+
+    def disown(self) -> None:
+        """In a forked child: show no reader."""
+        self._readers.clear()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from htppower.control.core.meaning import Meaning, meaning_of
 from htppower.control.core.state_machine import SessionMachine, Step, desired, next_step
 from htppower.control.core.tellers import tell_degradations, tell_learnt, tell_saves
+from htppower.control.gate.counts import count_begun
 from htppower.errors import VoteRejected, kept, without_frames
 from htppower.events import Cause, ColdStart, ProfileChanged, ReleaseFailed, State, Trigger
 
@@ -233,7 +234,7 @@ class Reconciler:
                 # The ids are destroyed next. If that fails, votes that are up would stay up, so they are lowered first.
                 self.machine.make(session, Step(Trigger.LOWER, before.relaxed(after_deinit=False)), cause, None)
             session.gate.use_plan(plan, ends_sustain=True)
-            session.history.skip(session.gate.begun)
+            session.history.skip(count_begun(session.gate))
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
         tell_degradations(session, before.degradations)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.control.gate.counts import count_begun
 from htppower.events import CallsSaved, Degraded, SustainLearned
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def tell_saves(session: SessionRecord) -> None:
     """Report how many inferences have made no call since the last such event."""
     if session.gate.plan.casts:
-        begun = session.gate.begun
+        begun = count_begun(session.gate)
         inferences = begun - session.history.saves.told
         # This may be negative: an inference counts as one without a call until it waits for a call. Later inferences
         # make up for the difference.

@@ -107,45 +107,6 @@ class Gate:
         """How many inferences are running."""
         return self.tokens.in_flight
 
-    @property
-    def begun(self) -> int:
-        """How many inferences have begun without a call: neither at their begin nor by a raise ahead.
-
-        An inference counts until it waits for a call. So the number falls again by the inferences that wait a moment
-        later.
-        """
-        with self.lock:
-            # For an idle session this block calls no Python function: in a function call the interpreter may let other
-            # threads run.
-            tokens, learning, begun = self.tokens, self.learning, self.saved
-            if learning is not None:
-                begun -= learning.ahead.found_up
-            if len(tokens.idle) != tokens.made:
-                begun += sum(not token.waited for token in tokens.running())
-                begun -= learning is not None and learning.ahead.made_calls
-            return begun
-
-    @property
-    def inferences(self) -> int:
-        """How many inferences have begun, including those that wait for their votes."""
-        with self.lock:
-            return self.saved + self.unsaved + self.tokens.in_flight
-
-    def counts(self) -> tuple[int, int, int | None, int]:
-        """Return ``in_flight``, ``begun``, when an idle session's votes come down, and ``inferences``, at one time.
-
-        The third value is None if no alarm is armed.
-        """
-        with self.lock:
-            tokens, sustain, ended = self.tokens, self.sustain, self.saved + self.unsaved
-            in_flight = tokens.made - len(tokens.idle)
-            if in_flight:
-                return in_flight, self.begun, None, ended + in_flight
-            # No Python function is called here, for the reason given in ``begun``.
-            found_up = 0 if self.learning is None else self.learning.ahead.found_up
-            deadline_us = max(sustain.ended_ns // 1000 + sustain.us, sustain.until_us)
-            return 0, self.saved - found_up, None if sustain.alarm is None else deadline_us, ended
-
     def add_cold_start(self, wait_us: int) -> None:
         """Count an inference that has waited for a call."""
         with self.lock:
@@ -341,7 +302,7 @@ class Gate:
             self.open = False
             self.sustain.disarm()
             if self.cpu is not None:
-                self.cpu.release()
+                self.cpu.close()
             if self.learning is not None:
                 self.learning.close()
 
@@ -356,7 +317,7 @@ class Gate:
         self.learning = None
         if self.cpu is not None:
             # The request would last as long as the child has the descriptor open.
-            self.cpu.release()
+            self.cpu.disown()
 
     def relax_further(self) -> bool:
         """Return whether lowered votes relax to the second power state now; if they do so later, arm an alarm."""

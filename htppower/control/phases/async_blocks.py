@@ -6,7 +6,7 @@ Inside the sustain time neither entering nor leaving suspends the coroutine: bot
 from __future__ import annotations
 
 import contextvars
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from htppower.control.core.line import Urgency
 from htppower.control.phases.blocks import NO_BEGIN
@@ -14,8 +14,10 @@ from htppower.errors import PhaseMisuse
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
+    from htppower.control.core.engine import Engine
     from htppower.control.gate.tokens import Token
     from htppower.control.phases.blocks import Phases
     from htppower.errors import VoteRejected
@@ -39,10 +41,14 @@ class AsyncInference:
         self._held: list[Token] = []
 
     async def __aenter__(self) -> None:
+        if not self.begin():
+            await self.raised()
+
+    def begin(self) -> bool:
+        """Begin the inference without waiting; return whether its votes are in force. If not, await ``raised``."""
         if self._held:
             raise PhaseMisuse("this inference is being run: call ainference() for each")
-        phases = self._phases
-        gate = phases.gate
+        gate = self._phases.gate
         try:
             try:
                 token = gate.tokens.idle.pop()
@@ -54,8 +60,19 @@ class AsyncInference:
                 token.within = gate.tokens.preparing
                 if gate.cpu is not None:
                     gate.hold_cpu(gate.cpu)
-            if not gate.open:
-                await self._settled(Cause.INFERENCE_BEGAN, waits=phases.waits(token))
+        except BaseException:
+            self._phases.not_begun(self.take())
+            raise
+        return gate.open
+
+    async def raised(self) -> None:
+        """Wait until the votes of the inference are in force; if that fails, the inference has not begun."""
+        phases, held = self._phases, tuple(self._held)
+        if not held:
+            return  # it has ended
+        try:
+            waits = phases.waits(held[0])
+            await self._settled(Cause.INFERENCE_BEGAN, waits=waits)
         except BaseException as error:
             taken = self.take()
             if isinstance(error, GeneratorExit):
@@ -105,34 +122,55 @@ class AsyncInference:
             return None
 
     async def _settled(self, cause: Cause, *, waits: int | None = None, quiet: bool = False) -> None:
-        """Let the worker settle the session, await it, and raise the errors of the phase.
-
-        The step runs in a copy of the coroutine's context, as with ``asyncio.to_thread``; subscribers may need it.
-        """
-        import asyncio  # noqa: PLC0415 - a host without coroutines doesn't need it
-
-        phases, context, loop = self._phases, contextvars.copy_context(), asyncio.get_running_loop()
-        answer, begins, left = loop.create_future(), cause is Cause.INFERENCE_BEGAN, False
+        """Let the worker settle the session, await it, and raise the errors of the phase."""
+        phases, begins = self._phases, cause is Cause.INFERENCE_BEGAN
 
         def step() -> VoteRejected | None:
-            settle = phases.home.reconciler.settle_for
-            return None if left else context.run(settle, phases.session, cause, Phase.INFERENCE, waits)
+            return phases.home.reconciler.settle_for(phases.session, cause, Phase.INFERENCE, waits)
 
-        def deliver() -> None:
-            if not answer.done():
-                answer.set_result(None)
+        # A closed loop resumes no coroutine, and the host may keep the coroutine alive for long. So the worker ends the
+        # inference.
+        urgency = Urgency.RAISE if begins else Urgency.LOWER
+        error = await awaited(phases.home.engine, step, urgency, if_closed=self.end)
+        phases.home.after_settling(phases.session, error, begins=begins, quiet=quiet)
 
-        def ended() -> None:
-            try:
-                loop.call_soon_threadsafe(deliver)
-            except RuntimeError:
-                # A closed loop resumes no coroutine, and the host may keep the coroutine alive for long. So the worker
-                # ends the inference.
-                self.end()
 
-        request = phases.home.engine.submit(step, Urgency.RAISE if begins else Urgency.LOWER, ended)
+async def awaited(
+    engine: Engine, action: Callable[[], Any], urgency: Urgency, if_closed: Callable[[], object] | None = None
+) -> Any:
+    """Let the worker run a step with the line, and await its result.
+
+    The step runs in a copy of the coroutine's context, as with ``asyncio.to_thread``; subscribers may need it. If the
+    coroutine is cancelled while the step waits for the line, the step does nothing.
+
+    Args:
+        engine: has the line and the worker.
+        action: the step.
+        urgency: its place in the line.
+        if_closed: called by the worker after the step if the event loop is closed by then.
+    """
+    import asyncio  # noqa: PLC0415 - a host without coroutines doesn't need it
+
+    context, loop, left = contextvars.copy_context(), asyncio.get_running_loop(), False
+    answer = loop.create_future()
+
+    def step() -> Any:
+        return None if left else context.run(action)
+
+    def deliver() -> None:
+        if not answer.done():
+            answer.set_result(None)
+
+    def ended() -> None:
         try:
-            await answer
-        finally:
-            left = True
-        phases.home.after_settling(phases.session, request.value(), begins=begins, quiet=quiet)
+            loop.call_soon_threadsafe(deliver)
+        except RuntimeError:
+            if if_closed is not None:
+                if_closed()
+
+    request = engine.submit(step, urgency, ended)
+    try:
+        await answer
+    finally:
+        left = True
+    return request.value()

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from htppower.control.phases.async_blocks import AsyncInference
-    from htppower.control.phases.blocks import Inference, Phases
+    from htppower.control.phases.blocks import Phases
 
 
 class StreamInference:
@@ -21,19 +20,28 @@ class StreamInference:
     If a stream is closed, fails, receives an exception or is garbage collected, another thread ends its inference: a
     generator may be collected while this thread holds a lock that the end needs.
 
-    ``timeout_us``: how long the reader may go without a request for a token; None for no timeout.
+    ``timeout_us``: how long the reader may go without a request for a token; None for no timeout. ``first_token``:
+    called after the first token; it must not wait.
     """
 
-    __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_since_us", "_timeout_us")
+    __slots__ = ("__weakref__", "_alarm", "_first_token", "_inference", "_phases", "_since_us", "_timeout_us")
 
-    def __init__(self, phases: Phases, inference: Inference | AsyncInference, timeout_us: int | None) -> None:
+    def __init__(
+        self, phases: Phases, inference: Any, timeout_us: int | None, first_token: Callable[[], object] | None = None
+    ) -> None:
         self._phases = phases
-        self._inference: Any = inference
+        self._inference = inference
         self._timeout_us = timeout_us
+        self._first_token = first_token
         # When the reader got its last token and has not requested the next; and the armed alarm, or None. The gate's
         # lock protects both.
         self._since_us: int | None = None
         self._alarm: Any = None
+
+    @property
+    def watches(self) -> bool:
+        """Whether it must see each token."""
+        return self._timeout_us is not None or self._first_token is not None
 
     def __enter__(self) -> None:
         self._inference.__enter__()
@@ -82,6 +90,9 @@ class StreamInference:
             return not self._inference.running
 
     def _given(self) -> None:
+        first_token, self._first_token = self._first_token, None
+        if first_token is not None:
+            first_token()
         if self._timeout_us is None:
             return
         gate = self._phases.gate

@@ -36,9 +36,17 @@ def vote_on_calls(phases: Phases, function: Function) -> Function:
 
 
 def vote_on_stream(
-    phases: Phases, tokens: Iterable[Token] | AsyncIterable[Token], idle_timeout_us: int | None = None
+    phases: Phases,
+    tokens: Iterable[Token] | AsyncIterable[Token],
+    idle_timeout_us: int | None = None,
+    inference: Any = None,
+    first_token: Callable[[], object] | None = None,
 ) -> Generator[Token, None, None] | AsyncGenerator[Token, None]:
-    """Return the tokens of an iterator, asynchronous or not; together they are one inference of the session."""
+    """Return the tokens of an iterator, asynchronous or not; together they are one inference of the session.
+
+    The inference may be another context manager than the session's own, and ``first_token`` is called after its first
+    token.
+    """
     made: Callable[..., Any] = _async_stream if isinstance(tokens, AsyncIterable) else _stream
     if made is _stream and not hasattr(tokens, "__iter__"):
         raise TypeError(f"{tokens!r} gives no tokens: give an iterator, such as what a generator function returns")
@@ -46,7 +54,7 @@ def vote_on_stream(
     def stream() -> Any:
         return tokens
 
-    return made(phases, stream, idle_timeout_us)()  # type: ignore[no-any-return]
+    return made(phases, stream, idle_timeout_us, inference, first_token)()  # type: ignore[no-any-return]
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
@@ -81,24 +89,32 @@ def _coroutine(phases: Phases, function: Callable[..., Any]) -> Callable[..., An
 
 
 def _stream(
-    phases: Phases, function: Callable[..., Any], idle_timeout_us: int | None = None
+    phases: Phases,
+    function: Callable[..., Any],
+    idle_timeout_us: int | None = None,
+    inference: Any = None,
+    first_token: Callable[[], object] | None = None,
 ) -> Callable[..., Generator[Any, Any, Any]]:
     @functools.wraps(function)
     def voted(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        stream = StreamInference(phases, Inference(phases), idle_timeout_us)
+        stream = StreamInference(phases, inference or Inference(phases), idle_timeout_us, first_token)
         with stream:
             tokens = function(*args, **kwargs)
-            return (yield from (tokens if idle_timeout_us is None else _Tokens(tokens, stream)))
+            return (yield from (_Tokens(tokens, stream) if stream.watches else tokens))
 
     return voted
 
 
 def _async_stream(
-    phases: Phases, function: Callable[..., AsyncIterable[Any]], idle_timeout_us: int | None = None
+    phases: Phases,
+    function: Callable[..., AsyncIterable[Any]],
+    idle_timeout_us: int | None = None,
+    inference: Any = None,
+    first_token: Callable[[], object] | None = None,
 ) -> Callable[..., AsyncGenerator[Any, Any]]:
     @functools.wraps(function)
     async def voted(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        stream = StreamInference(phases, AsyncInference(phases), idle_timeout_us)
+        stream = StreamInference(phases, inference or AsyncInference(phases), idle_timeout_us, first_token)
         async with stream:
             tokens: Any = aiter(function(*args, **kwargs))
             try:
@@ -126,7 +142,7 @@ def _async_stream(
 
 
 class _Tokens:
-    """The tokens of an iterator, with an idle timeout between them; all other calls go to the iterator."""
+    """The tokens of an iterator, which the stream's inference watches; all other calls go to the iterator."""
 
     def __init__(self, tokens: Iterable[Any], stream: StreamInference) -> None:
         self._tokens: Any = iter(tokens)

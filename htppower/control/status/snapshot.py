@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.control.gate.counts import count_all, count_inferences
 from htppower.control.phases.tickets import open_tickets
 from htppower.control.status.controller_status import (
     ControllerStatus,
@@ -53,7 +54,7 @@ def controller_status(
     for session in sessions:
         if session.state is _DESTROYED:
             # The session is about to be removed. Its inferences still count, since a counter must not fall.
-            inferences += session.gate.inferences
+            inferences += count_inferences(session.gate)
         else:
             statuses.append(_session_status(session, time_us))
             inferences += statuses[-1].inferences
@@ -91,7 +92,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         votes[ledger.power_config_id] = ledger.now.known
     gate, history, state = session.gate, session.history, session.state
     plan, learning = gate.plan, gate.learning
-    in_flight, begun, sustained_until_us, inferences = gate.counts()
+    in_flight, begun, sustained_until_us, inferences = count_all(gate)
     told, saves = history.saves
     if plan.casts:
         saves += begun - told

@@ -32,6 +32,7 @@ SECTIONS = {
             "htppower.tools.cli.profile.command",
             "Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it sends.",
         ),
+        "serve": Entry("htppower.tools.cli.serve", "Vote for the processes that connect to a socket, in any language."),
         "status": Entry("htppower.tools.cli.status.command", "Show the votes of hosts, since when and why."),
         "doctor": Entry("htppower.tools.cli.doctor", "Check whether votes can be sent here, and what to do if not."),
     },
@@ -73,7 +74,7 @@ SECTIONS = {
         ),
         "schema": Entry(
             "htppower.tools.cli.schema",
-            "Write the JSON Schemas of profiles, power states, tests and device models into DIR.",
+            "Write the JSON Schemas of profiles and all other files that people write into DIR.",
         ),
         "completion": Entry(
             "htppower.tools.cli.completion",

@@ -32,7 +32,8 @@ def command(chosen: str | None, library: str | None, soc: str | None) -> None:
     """Print the lines that set a host's variables for the library, the loader and the skels.
 
     In a shell, type: eval "$(htppower env)". In PowerShell: htppower env | Out-String | Invoke-Expression. For a
-    service, write the output to /etc/systemd/system/NAME.service.d/htppower.conf.
+    service, write the output to /etc/systemd/system/NAME.service.d/htppower.conf. The form env-file is for docker run
+    --env-file, env_file: of Compose and EnvironmentFile= of systemd.
 
     The skels are searched near the library, in the variables that are set, and in folders of the system. If the SoC is
     not known, the folders of all skels are named. The lines for a shell keep the folders that the variables have.

@@ -21,7 +21,7 @@ from htppower.tools.review.json_schema import FILES, json_schema
     "--check", is_flag=True, group=WHAT, help="Write nothing, and exit with 1 if a file in DIR differs or is missing."
 )
 def command(folder: str, check: bool) -> None:
-    """Write the JSON Schemas of profiles, power states, tests and device models into DIR.
+    """Write the JSON Schemas of profiles and all other files that people write into DIR.
 
     The first line of a file names its schema for an editor: # yaml-language-server: $schema=DIR/profile.json
     """

@@ -1,12 +1,18 @@
 """The causes of a failure, and the search for the most likely one.
 
 A cause is *said* if the library's answer or its log names it, and *seen* if a fact of the machine would lead to the
-same answer. Said causes come first. Within each kind the order is that of the table.
+same answer. Said causes come first, but one that is no more than a code comes last. Within each kind the order is that
+of the table.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -56,14 +62,14 @@ class Evidence:
     @property
     def mend(self) -> Mend | None:
         """The mend of the first code of FastRPC in the log that has one of its own."""
-        mends = [FASTRPC_TEXTS[code].mend for code in self.log.fastrpc_codes]
+        mends = [FASTRPC_TEXTS[code.number].mend for code in self.log.fastrpc_codes]
         return next((mend for mend in mends if mend is not Mend.LOG), mends[0] if mends else None)
 
     @property
     def fastrpc(self) -> str:
         """The first code of FastRPC in the log, with its name and meaning; empty if there is none."""
         code = next(iter(self.log.fastrpc_codes), None)
-        return "" if code is None else f"FastRPC answers 0x{code:x} {FASTRPC_TEXTS[code].name}. "
+        return "" if code is None else f"FastRPC answers 0x{code.whole:x} {FASTRPC_TEXTS[code.number].name}. "
 
     @property
     def of_opening(self) -> bool:
@@ -86,6 +92,15 @@ def on_linux(lines: Callable[[Evidence], tuple[str, ...]]) -> Callable[[Evidence
     return lambda evidence: lines(evidence) if evidence.machine.system == "linux" else ()
 
 
+def pip_install(what: str) -> str:
+    """Return the line that installs a package for htppower's Python, also if another pip comes first in PATH."""
+    pip, python = shutil.which("pip"), sys.executable
+    if pip is not None and Path(pip).parent == Path(python).parent:
+        return f"pip install {what}"
+    quoted = f"& '{python}'" if os.name == "nt" else shlex.quote(python)
+    return f"{quoted} -m pip install {what}"
+
+
 @attrs.frozen
 class Cause:
     """A cause.
@@ -96,6 +111,7 @@ class Cause:
         seen: whether a fact of the machine would lead to that answer.
         says: the cause in sentences.
         lines: the lines to type.
+        vague: whether it is no more than a code, so that any other cause is more likely.
     """
 
     id: str
@@ -103,6 +119,7 @@ class Cause:
     seen: Callable[[Evidence], bool]
     says: Callable[[Evidence], str]
     lines: Callable[[Evidence], tuple[str, ...]] = nothing
+    vague: bool = False
 
 
 @attrs.frozen
@@ -124,8 +141,12 @@ def found_causes(causes: Iterable[Cause], evidence: Evidence, attempts: Attempts
             seen.append(cause)
     # The log is about the causes that are said.
     unsaid = attrs.evolve(evidence, log=Log())
-    told = [attempts.of(cause.id, functools.partial(_told, cause, evidence), None) for cause in said]
-    told += [attempts.of(cause.id, functools.partial(_told, cause, unsaid), None) for cause in seen]
+    order = [
+        *((cause, evidence) for cause in said if not cause.vague),
+        *((cause, unsaid) for cause in seen),
+        *((cause, evidence) for cause in said if cause.vague),
+    ]
+    told = [attempts.of(cause.id, functools.partial(_told, cause, shown), None) for cause, shown in order]
     return tuple(found for found in told if found is not None)
 
 

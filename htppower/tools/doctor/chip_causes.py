@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
-from htppower.backends.qnn.library import GIVEN, PACKAGE, VARIABLE
-from htppower.errors import BackendUnavailable, Unavailable
+import attrs
+
+from htppower.backends.qnn.library import GIVEN, PACKAGE, SDK_VARIABLES, VARIABLE, library_name
+from htppower.errors import BackendUnavailable, Step, Unavailable
 from htppower.rules.soc_names import NO_HTP, by_kernel_number, old_by_kernel_number
-from htppower.tools.doctor.causes import Cause, Evidence, never
+from htppower.tools.doctor.causes import Cause, Evidence, never, pip_install
+from htppower.tools.doctor.containers import run_lines
 from htppower.tools.doctor.machine import SOC_ID
 from htppower.tools.doctor.skel_paths import release_of
 from htppower.tools.environment.lines import powershell_line, sh_line
@@ -40,7 +44,7 @@ def _lines_for_number(evidence: Evidence) -> tuple[str, ...]:
     if machine.system == "android":
         return (f"adb shell cat {SOC_ID}",)
     if machine.engine:
-        return (f"{machine.engine} run -v /sys/devices/soc0:/sys/devices/soc0:ro IMAGE",)
+        return run_lines(machine)
     if "does not exist" in machine.soc_trouble:
         return ("sudo modprobe socinfo",)
     return (f"sudo chmod a+r {SOC_ID}",) if "can't be read" in machine.soc_trouble else (f"cat {SOC_ID}",)
@@ -82,13 +86,13 @@ def _needed(evidence: Evidence) -> str:
     """Return the first release that serves the chip, in a sentence; empty if it is not known."""
     number = evidence.machine.soc_number
     soc = None if number is None else by_kernel_number(number)
-    return f"{soc.names[0]} needs QAIRT {soc.first_sdk} or later." if soc is not None and soc.first_sdk else ""
+    return f"{'/'.join(soc.names)} needs QAIRT {soc.first_sdk} or later." if soc is not None and soc.first_sdk else ""
 
 
 def _lines_for_later(evidence: Evidence) -> tuple[str, ...]:
     """Return the line that gets a later release: of the wheel if it is used, else of an SDK."""
     wheel = PACKAGE in Path(evidence.library).parts
-    return (f"pip install --upgrade {_WHEEL}",) if wheel else _lines_for_sdk(evidence)
+    return (pip_install(f"--upgrade {_WHEEL}"),) if wheel else _lines_for_sdk(evidence)
 
 
 def _lines_for_sdk(evidence: Evidence) -> tuple[str, ...]:
@@ -109,13 +113,30 @@ def _is_missing(evidence: Evidence) -> bool:
     return _reason(evidence) is Unavailable.NOT_FOUND
 
 
+def _named(evidence: Evidence) -> Step | None:
+    """Return the step of the search in the place that the user has named: a path, or a variable; else None."""
+    tried = evidence.problem.tried if isinstance(evidence.problem, BackendUnavailable) else ()
+    return next((step for step in reversed(tried) if step.origin in (GIVEN, VARIABLE, *SDK_VARIABLES)), None)
+
+
+def _says_missing(evidence: Evidence) -> str:
+    step = _named(evidence)
+    where = getattr(evidence.problem, "message", "") if step is None else ": ".join(filter(None, attrs.astuple(step)))
+    return f"The library was not found: {where}."
+
+
 def _lines_for_missing(evidence: Evidence) -> tuple[str, ...]:
-    origin = evidence.problem.tried[-1].origin if isinstance(evidence.problem, BackendUnavailable) else ""
-    if origin == VARIABLE:
-        return (f"Remove-Item Env:{VARIABLE}" if evidence.machine.system == "windows" else f"unset {VARIABLE}",)
-    if origin == GIVEN:
+    step, windows = _named(evidence), evidence.machine.system == "windows"
+    if step is not None and step.origin == VARIABLE:
+        inside = Path(step.path, library_name())
+        if inside.is_file():
+            return (powershell_line(VARIABLE, str(inside)) if windows else sh_line(VARIABLE, str(inside)),)
+        return (f"Remove-Item Env:{VARIABLE}" if windows else f"unset {VARIABLE}",)
+    if step is not None and step.origin == GIVEN:
         return ("htppower doctor",)
-    return (f"pip install {_WHEEL}",) if evidence.machine.system in _WITH_WHEEL else ()
+    if step is not None and evidence.machine.system == "linux":
+        return (f"find {shlex.quote(evidence.environment[step.origin])} -name {library_name()}",)
+    return (pip_install(_WHEEL),) if evidence.machine.system in _WITH_WHEEL else ()
 
 
 def _names_a_soc(evidence: Evidence) -> bool:
@@ -127,7 +148,7 @@ CHIP_CAUSES = (
         "library_missing",
         _is_missing,
         never,
-        lambda evidence: f"The library was not found: {getattr(evidence.problem, 'message', '')}.",
+        _says_missing,
         _lines_for_missing,
     ),
     Cause("soc_number_unreadable", _no_number, never, _says_no_number, _lines_for_number),

@@ -147,7 +147,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str],
         log,
         _steps(description, problem, causes),
         paths,
-        _notes(machine, log, description),
+        _notes(machine, log, description, arch),
         tuple(attempts.failures),
     )
 
@@ -213,6 +213,6 @@ def _steps(
     return (*steps, *(() if description.hardware else (_ON_A_DEVICE,)))
 
 
-def _notes(machine: Machine, log: Log, description: Description | None) -> tuple[str, ...]:
+def _notes(machine: Machine, log: Log, description: Description | None, arch: int | None) -> tuple[str, ...]:
     unsigned = log.message(LogText.UNSIGNED_REFUSED) if description is not None else None
-    return (*machine.fastrpc.limits, *(() if unsigned is None else (_NO_UNSIGNED,)))
+    return (*machine.fastrpc.limits(arch), *(() if unsigned is None else (_NO_UNSIGNED,)))

@@ -79,7 +79,7 @@ def _machine(machine: Machine) -> dict[str, Any]:
         "distribution": machine.distribution or None,
         "container": machine.container or None,
         "soc_id": machine.soc_number,
-        "soc": None if soc is None else soc.names[0],
+        "soc": None if soc is None else "/".join(soc.names),
         "soc_trouble": machine.soc_trouble or None,
         "nodes": [
             {"path": node.path, "group": node.group, "mode": node.mode, "may_open": node.may_open}
@@ -89,6 +89,7 @@ def _machine(machine: Machine) -> dict[str, Any]:
             "libraries": list(machine.fastrpc.libraries),
             "package": machine.fastrpc.package or None,
             "version": machine.fastrpc.version or None,
+            "shells": list(machine.shells),
         },
         "processors": [attrs.asdict(processor) for processor in machine.processors],
     }

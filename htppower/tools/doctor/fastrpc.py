@@ -36,6 +36,9 @@ NO_POLLING = (
     "RPC_POLLING_TIME is refused with 13006 on Hexagon V73 and later: FastRPC has polling from 1.0.7 on. htppower "
     "leaves polling out and votes the clocks (RPC-7)"
 )
+# The library sends no polling to this Hexagon (measured).
+_NEVER_POLLS = 68
+NEVER_SENT = "RPC_POLLING_TIME has no effect on Hexagon V68: the library accepts it, and sends nothing"
 NEW_KERNEL = "RPC_POLLING_TIME also needs a kernel and a chip with polling (RPC-7)"
 
 
@@ -58,14 +61,13 @@ class FastRpc:
         """Whether only libcdsprpc.so.1 is there: the library of the vendor opens libcdsprpc.so."""
         return bool(self.libraries) and not any(each.endswith("/" + FASTRPC) for each in self.libraries)
 
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """The votes that do not work with it, in sentences."""
+    def limits(self, arch: int | None) -> tuple[str, ...]:
+        """Return the votes that do not work with it on a Hexagon architecture, in sentences."""
         found = _VERSION.match(self.version)
         if found is None:
             return ()
         old = tuple(map(int, found.groups())) < _FIRST_WITH_POLLING
-        return (NO_LATENCY, NO_POLLING if old else NEW_KERNEL)
+        return (NO_LATENCY, NEVER_SENT if arch == _NEVER_POLLS else NO_POLLING if old else NEW_KERNEL)
 
 
 def read_fastrpc(root: Path, environment: Mapping[str, str]) -> FastRpc:

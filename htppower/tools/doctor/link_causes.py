@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 
 from htppower.backends.qnn.library import PACKAGE
 from htppower.tools.doctor.answers import LINK_FAILS
-from htppower.tools.doctor.causes import Cause, Evidence, never, on_linux
+from htppower.tools.doctor.causes import Cause, Evidence, never, on_linux, pip_install
+from htppower.tools.doctor.containers import run_lines
 from htppower.tools.doctor.fastrpc import FASTRPC
+from htppower.tools.doctor.machine import SHELL_FOLDERS
 from htppower.tools.report.words import sentence
 from htppower.tools.review.explain.fastrpc_codes import Mend
 from htppower.tools.review.explain.log_texts import LogText
 from htppower.votes.native_codes import DEVICE_ACCESS_DENIED, DEVICE_INVALID_CONFIG
 
 if TYPE_CHECKING:
-    from htppower.tools.doctor.machine import Machine, Processor
+    from htppower.tools.doctor.machine import Machine
 
 _HAS_ANOTHER_USER = 1009
-# The states of a processor that runs: "attached" is one that the boot loader has started.
-_UP = ("running", "attached", "unknown")
 # The packages of FastRPC. Ubuntu has the second kind in a PPA of the vendor up to this version.
 _DEBIAN = "libfastrpc1 libfastrpc-dev fastrpc-support"
 _UBUNTU_PPA = "qcom-fastrpc1 qcom-fastrpc-dev"
 _FIRST_UBUNTU_WITH_DEBIANS = (26, 10)
+_ADD_PPA = "apt-add-repository -y ppa:ubuntu-qcom-iot/qcom-ppa"
 
 
 def _not_opened(evidence: Evidence) -> bool:
@@ -43,9 +44,18 @@ def _install(machine: Machine, *, only_upgrade: bool = False) -> tuple[str, ...]
     numbers = tuple(int(part) for part in version.split(".") if part.isdecimal())
     packages = _UBUNTU_PPA if name == "ubuntu" and numbers < _FIRST_UBUNTU_WITH_DEBIANS else _DEBIAN
     if only_upgrade:
-        return (f"sudo apt install --only-upgrade {machine.fastrpc.package or packages}",)
-    ppa = ("sudo apt-add-repository -y ppa:ubuntu-qcom-iot/qcom-ppa",) if packages == _UBUNTU_PPA else ()
-    return (*ppa, f"sudo apt install {packages}")
+        packages = machine.fastrpc.package or packages
+        return _in_image(machine, f"apt install --only-upgrade {packages}")
+    ppa = packages == _UBUNTU_PPA
+    if machine.container:
+        adding = f"software-properties-common && {_ADD_PPA} && apt install -y " if ppa else ""
+        return (f"RUN apt update && apt install -y {adding}{packages}",)
+    return (*((f"sudo {_ADD_PPA}",) if ppa else ()), f"sudo apt install {packages}")
+
+
+def _in_image(machine: Machine, command: str) -> tuple[str, ...]:
+    """Return a command that changes the files of the system; in a container, as a line of its Dockerfile."""
+    return (f"{'RUN' if machine.container else 'sudo'} {command}",)
 
 
 def _says_no_fastrpc(evidence: Evidence) -> str:
@@ -55,7 +65,7 @@ def _says_no_fastrpc(evidence: Evidence) -> str:
         return f"FastRPC ({FASTRPC}) is not found. An app names it in its manifest: {name}."
     if machine.fastrpc.libraries:
         return f"The loader does not find {FASTRPC}, although {machine.fastrpc.libraries[0]} is there."
-    container = " Install it in the image of the container." if machine.container else ""
+    container = " Install it in the image of the container, or mount the host's file." if machine.container else ""
     return f"FastRPC ({FASTRPC}), through which the library reaches the DSP, is not installed.{container}"
 
 
@@ -65,12 +75,13 @@ def _fastrpc_said(evidence: Evidence) -> bool:
 
 
 def _lines_for_fastrpc(evidence: Evidence) -> tuple[str, ...]:
-    return ("sudo ldconfig",) if evidence.machine.fastrpc.libraries else _install(evidence.machine)
+    machine = evidence.machine
+    return _in_image(machine, "ldconfig") if machine.fastrpc.libraries else _install(machine)
 
 
 def _lines_for_link(evidence: Evidence) -> tuple[str, ...]:
     version = min(evidence.machine.fastrpc.libraries)
-    return (f"sudo ln -s {Path(version).name} {Path(version).parent.as_posix()}/{FASTRPC}",)
+    return _in_image(evidence.machine, f"ln -s {Path(version).name} {Path(version).parent.as_posix()}/{FASTRPC}")
 
 
 def _symbol(evidence: Evidence) -> str:
@@ -91,14 +102,10 @@ def _stub_is_missing(evidence: Evidence) -> bool:
 def _lines_for_stub(evidence: Evidence) -> tuple[str, ...]:
     folder = Path(evidence.library).parent
     if PACKAGE in folder.parts:
-        return ("pip install --force-reinstall onnxruntime-qnn",)
+        return (pip_install("--force-reinstall onnxruntime-qnn"),)
     if evidence.machine.system == "windows":
         return ()
     return (f"cp /FOLDER/OF/THE/RELEASE/{_missing_file(evidence)} {shlex.quote(str(folder))}/",)
-
-
-def _stopped(machine: Machine) -> Processor | None:
-    return next((each for each in machine.processors if each.of_npu and each.state not in _UP), None)
 
 
 def _dsp_said(evidence: Evidence) -> bool:
@@ -108,18 +115,20 @@ def _dsp_said(evidence: Evidence) -> bool:
 
 
 def _dsp_seen(evidence: Evidence) -> bool:
-    return _not_opened(evidence) and _stopped(evidence.machine) is not None
+    return _not_opened(evidence) and evidence.machine.stopped_dsp is not None
 
 
 def _says_dsp(evidence: Evidence) -> str:
-    stopped = _stopped(evidence.machine)
+    stopped = evidence.machine.stopped_dsp
     if stopped is not None:
-        return f"{evidence.fastrpc}The DSP of the NPU ({stopped.name}) is {stopped.state}."
+        nodes = "" if evidence.machine.npu_nodes else " The kernel makes its device nodes when it starts."
+        why = "If it does not start, the kernel's log says why (sudo dmesg | grep -i remoteproc)."
+        return f"{evidence.fastrpc}The DSP of the NPU ({stopped.name}) is {stopped.state}.{nodes} {why}"
     return f"{evidence.fastrpc}The DSP does not answer: it restarts, or is down."
 
 
 def _lines_for_dsp(evidence: Evidence) -> tuple[str, ...]:
-    stopped = _stopped(evidence.machine)
+    stopped = evidence.machine.stopped_dsp
     if stopped is None:
         return ("grep . /sys/class/remoteproc/*/name /sys/class/remoteproc/*/state",)
     start = f"echo start | sudo tee {stopped.path}/state"
@@ -132,16 +141,46 @@ def _lines_for_users(evidence: Evidence) -> tuple[str, ...]:
     return (f"sudo fuser -v {nodes}",)
 
 
+def _says_failed(evidence: Evidence) -> str:
+    mend = evidence.mend or Mend.LOG
+    unknown = evidence.log.unknown_code
+    says = evidence.fastrpc or (
+        f"FastRPC answers 0x{unknown:x}, which is not in the tables of htppower. " if unknown else ""
+    )
+    return f"{says}{sentence(mend.value)}."
+
+
+def _shells_missing(evidence: Evidence) -> bool:
+    machine = evidence.machine
+    can_open = any(node.may_open for node in machine.npu_nodes)
+    return _not_opened(evidence) and machine.system == "linux" and can_open and not machine.shells
+
+
+def _says_shells(evidence: Evidence) -> str:
+    whose = "They belong to the firmware of the board"
+    mend = f"{whose}: install its package."
+    if evidence.machine.container:
+        mend = f"{whose}: mount those folders that the host has."
+    folders = ", ".join(SHELL_FOLDERS)
+    return f"The programs of the process domain, fastrpc_shell_unsigned_3, are in none of {folders}. {mend}"
+
+
+def _lines_for_shells(evidence: Evidence) -> tuple[str, ...]:
+    if evidence.machine.container:
+        return run_lines(evidence.machine)
+    return ("sudo find / -xdev -name 'fastrpc_shell_*'",)
+
+
 def _unsigned_refused(evidence: Evidence) -> bool:
     """Return whether no open was tried: the log has no code of FastRPC, though all that an open needs is there."""
     machine = evidence.machine
-    if not _not_opened(evidence) or evidence.log.fastrpc_codes or evidence.soc_model is not None:
+    if not _not_opened(evidence) or evidence.log.failed_open or evidence.soc_model is not None:
         return False
     if evidence.log.message(LogText.UNSIGNED_REFUSED, error=True) is not None:
         return True
     can_open = any(node.may_open for node in machine.npu_nodes)
     loads = not _missing_file(evidence) and not _symbol(evidence) and bool(machine.fastrpc.libraries)
-    return can_open and loads and not machine.fastrpc.lacks_link and _stopped(machine) is None
+    return can_open and loads and not machine.fastrpc.lacks_link and machine.stopped_dsp is None
 
 
 LINK_CAUSES = (
@@ -202,11 +241,16 @@ LINK_CAUSES = (
     ),
     Cause(
         "fastrpc_failed",
-        lambda evidence: evidence.of_opening and evidence.mend in (Mend.LOG, Mend.RETRY, Mend.UPDATE),
+        lambda evidence: (
+            evidence.of_opening
+            and (evidence.mend in (Mend.LOG, Mend.RETRY, Mend.UPDATE) or evidence.log.unknown_code is not None)
+        ),
         never,
-        lambda evidence: f"{evidence.fastrpc}{sentence(evidence.mend.value if evidence.mend else '')}.",
+        _says_failed,
         on_linux(lambda _: ("sudo dmesg | grep -i fastrpc",)),
+        vague=True,
     ),
+    Cause("shells_missing", never, _shells_missing, _says_shells, on_linux(_lines_for_shells)),
     Cause(
         "unsigned_refused",
         _unsigned_refused,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 # A dead link logs a line for every call.
 _MOST_LINES = 200
 _LONGEST_LINE = 1_000
+_OPEN_FAILED = re.compile(r"qnn_open failed\D{1,5}(0x[0-9a-f]{1,8})\b", re.IGNORECASE)
 
 
 @attrs.frozen
@@ -56,10 +58,22 @@ class Log:
     lines: tuple[LogLine, ...] = ()
 
     @property
-    def fastrpc_codes(self) -> tuple[int, ...]:
+    def fastrpc_codes(self) -> tuple[Code, ...]:
         """The codes of FastRPC in lines of errors, in their order."""
         errors = (line for line in self.lines if line.level == "ERROR")
-        return tuple(code.number for line in errors for code in line.codes if code.of_fastrpc)
+        return tuple(code for line in errors for code in line.codes if code.of_fastrpc)
+
+    @property
+    def unknown_code(self) -> int | None:
+        """The code of the open that failed if it is not a known one, else None."""
+        found = (_OPEN_FAILED.search(line.text) for line in self.lines if line.level == "ERROR")
+        code = next((int(match[1], 16) for match in found if match is not None), None)
+        return code if not self.fastrpc_codes else None
+
+    @property
+    def failed_open(self) -> bool:
+        """Whether it has an open that failed."""
+        return bool(self.fastrpc_codes) or self.unknown_code is not None
 
     def message(self, text: LogText, *, error: bool = False) -> Message | None:
         """Return the first message of a kind; with ``error``, of a line of an error."""

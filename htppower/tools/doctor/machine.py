@@ -1,9 +1,9 @@
 """The facts of a machine that decide whether the library reaches the DSP: chip, device nodes, FastRPC, processors.
 
-Sources: the names of the nodes and who opens them are from src/fastrpc_apps_user.c, inc/fastrpc_ioctl.h and
-src/rpcmem_linux.c of https://github.com/qualcomm/fastrpc; /dev/adsprpc-smd is the node of the vendor's kernels, and
-/dev/accel/ has the nodes of the driver QDA. The library reads the chip's number in the order of ``SOC_IDS``
-(measured).
+Sources: the names of the nodes and who opens them, and the programs of a process domain with their folders, are from
+src/fastrpc_apps_user.c, inc/fastrpc_ioctl.h and src/rpcmem_linux.c of https://github.com/qualcomm/fastrpc;
+/dev/adsprpc-smd is the node of the vendor's kernels, and /dev/accel/ has the nodes of the driver QDA. The library reads
+the chip's number in the order of ``SOC_IDS`` (measured).
 """
 
 from __future__ import annotations
@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 
 SOC_ID = SOC_IDS[0]
 HEAP = "/dev/dma_heap/system"
+# Where FastRPC finds the programs of a process domain; the third has a folder for each board.
+SHELL_FOLDERS = ("/usr/lib/dsp", "/usr/lib/rfsa", "/usr/share/qcom")
+_SHELLS = "fastrpc_shell_unsigned_*"
 _NODES = ("dev/fastrpc-*", "dev/adsprpc-smd*", "dev/accel/*", "dev/dma_heap/system")
 _OF_NPU = re.compile(r"/dev/(?:fastrpc-cdsp|adsprpc-smd|accel/)")
 # A file that exists only in containers, and the kind of the container.
 _MARKS = {".dockerenv": "docker", "run/.containerenv": "podman", "run/systemd/container": "systemd"}
 _CGROUPS = re.compile(r"docker|kubepods|containerd|lxc|libpod")
 _GROUP_READS = 0o040
+# The states of a processor that runs: "attached" is one that the boot loader has started.
+_UP = ("running", "attached", "unknown")
 
 
 def _may_open(path: Path) -> bool:
@@ -139,6 +144,7 @@ class Machine:
         nodes: the device nodes.
         fastrpc: the FastRPC library.
         processors: the processors that the kernel starts.
+        shells: the programs of an unsigned process domain, which FastRPC gives to the DSP.
     """
 
     system: str
@@ -151,6 +157,7 @@ class Machine:
     nodes: tuple[Node, ...]
     fastrpc: FastRpc
     processors: tuple[Processor, ...]
+    shells: tuple[str, ...] = ()
 
     @property
     def engine(self) -> str:
@@ -163,6 +170,11 @@ class Machine:
         """Whether it has the NPU of a board or a phone."""
         of_fastrpc = any("rpc" in node.path for node in self.nodes)
         return self.soc_number is not None or of_fastrpc or bool(self.processors or self.fastrpc.libraries)
+
+    @property
+    def stopped_dsp(self) -> Processor | None:
+        """The DSP of the NPU if it does not run, else None."""
+        return next((each for each in self.processors if each.of_npu and each.state not in _UP), None)
 
     @property
     def npu_nodes(self) -> tuple[Node, ...]:
@@ -191,6 +203,7 @@ def read_machine(here: Here, attempts: Attempts) -> Machine:
         of("device nodes", lambda: tuple(_nodes(here)), ()),
         of("FastRPC", lambda: read_fastrpc(here.root, here.environment), FastRpc()),
         of("processors", lambda: tuple(_processors(here)), ()),
+        of("programs of the process domain", lambda: tuple(_shells(here)), ()),
     )
 
 
@@ -222,6 +235,8 @@ def _container(here: Here) -> str:
     marked = next((kind for mark, kind in _MARKS.items() if (here.root / mark).exists()), "")
     if marked or here.environment.get("container"):
         return marked or here.environment["container"]
+    if "KUBERNETES_SERVICE_HOST" in here.environment:
+        return "kubernetes"
     cgroup = here.root / "proc/1/cgroup"
     found = _CGROUPS.search(cgroup.read_text(encoding="utf-8")) if cgroup.is_file() else None
     return found[0] if found else ""
@@ -253,6 +268,11 @@ def _processors(here: Here) -> Iterator[Processor]:
     for path in sorted(here.root.glob("sys/class/remoteproc/*")):
         names = (_line(path / name) for name in ("name", "firmware"))
         yield Processor(here.name_of(path), " ".join(filter(None, names)), _line(path / "state") or "unknown")
+
+
+def _shells(here: Here) -> Iterator[str]:
+    for folder in SHELL_FOLDERS:
+        yield from map(here.name_of, sorted(here.root.glob(f"{folder.lstrip('/')}/**/{_SHELLS}")))
 
 
 def _line(path: Path) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.doctor.causes import Cause, Evidence, never, on_linux
+from htppower.tools.doctor.causes import Cause, Evidence, on_linux
+from htppower.tools.doctor.containers import run_lines
 from htppower.tools.doctor.machine import HEAP
 from htppower.tools.review.explain.fastrpc_codes import Mend
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG
@@ -24,13 +25,16 @@ def _closed_nodes(machine: Machine) -> tuple[Node, ...]:
 
 
 def _nodes_said(evidence: Evidence) -> bool:
+    # The nodes are made when the DSP starts: without them and with a stopped DSP, the DSP is the cause.
+    if not evidence.machine.npu_nodes and evidence.machine.stopped_dsp is not None:
+        return False
     return evidence.of_opening and (evidence.mend is Mend.NODE or evidence.code == _NOT_PERMITTED)
 
 
 def _nodes_seen(evidence: Evidence) -> bool:
     machine = evidence.machine
     # An app on Android may not list /dev.
-    lacks = not machine.npu_nodes and machine.is_board and machine.system == "linux"
+    lacks = not machine.npu_nodes and machine.is_board and machine.system == "linux" and machine.stopped_dsp is None
     return evidence.code == DEVICE_INVALID_CONFIG and (lacks or bool(_closed_nodes(machine)))
 
 
@@ -50,10 +54,12 @@ def _says_nodes(evidence: Evidence) -> str:
 def _says_closed(machine: Machine, node: Node) -> str:
     if node.may_open:
         return f"This process may open {node.path}, so the policy of the system (SELinux, a sandbox) may refuse it."
-    whose = f"its group is {node.group}, its mode {node.mode}"
     if node.joined:
         return f"{machine.user} is in the group {node.group} of {node.path} since the last login: log in again."
-    return f"{machine.user} may not open {node.path}: {whose}."
+    join = "Join its group" if node.group_reads and node.gid else "Give a group access, join it"
+    then = "" if machine.container else f" {join}, then log in again."
+    whose = f"its group is {node.group}, its mode {node.mode}"
+    return f"The user {machine.user} may not open {node.path}: {whose}.{then}"
 
 
 def _lines_for_nodes(evidence: Evidence) -> tuple[str, ...]:
@@ -62,15 +68,8 @@ def _lines_for_nodes(evidence: Evidence) -> tuple[str, ...]:
     if machine.system != "linux":
         return (f"adb shell ls -lZ {nodes[0].path}",) if machine.system == "android" and nodes else ()
     if not nodes:
-        return _lines_for_container(machine) if machine.container else ("sudo modprobe fastrpc",)
+        return run_lines(machine) if machine.container else ("sudo modprobe fastrpc",)
     return _lines_for_node(machine, nodes[0])
-
-
-def _lines_for_container(machine: Machine) -> tuple[str, ...]:
-    if not machine.engine:
-        return ()
-    mounted = "-v /sys/devices/soc0:/sys/devices/soc0:ro"
-    return (f"{machine.engine} run --device /dev/fastrpc-cdsp --device {HEAP} {mounted} IMAGE",)
 
 
 def _lines_for_node(machine: Machine, node: Node) -> tuple[str, ...]:
@@ -79,9 +78,7 @@ def _lines_for_node(machine: Machine, node: Node) -> tuple[str, ...]:
     if node.joined:
         return (f"newgrp {node.group}",)
     if machine.container:
-        if not machine.engine:
-            return ()
-        return (f"{machine.engine} run --device {node.path} --group-add {node.gid} IMAGE",)
+        return run_lines(machine)
     if node.group_reads and node.gid:
         return (f"sudo usermod -aG {node.group} {machine.user}",)
     pattern = "fastrpc-*|adsprpc-smd*|accel*|system"
@@ -91,6 +88,13 @@ def _lines_for_node(machine: Machine, node: Node) -> tuple[str, ...]:
         "sudo udevadm control --reload && sudo udevadm trigger",
         f"sudo usermod -aG {_GROUP} {machine.user}",
     )
+
+
+def _memory_seen(evidence: Evidence) -> bool:
+    """Return whether the node of the memory is missing or closed, though the nodes of the NPU are not."""
+    machine = evidence.machine
+    opens = any(node.may_open for node in machine.npu_nodes)
+    return evidence.code == DEVICE_INVALID_CONFIG and opens and (machine.heap is None or not machine.heap.may_open)
 
 
 def _says_memory(evidence: Evidence) -> str:
@@ -106,7 +110,7 @@ def _says_memory(evidence: Evidence) -> str:
 def _lines_for_memory(evidence: Evidence) -> tuple[str, ...]:
     machine = evidence.machine
     if machine.heap is None and machine.container:
-        return _lines_for_container(machine)
+        return run_lines(machine)
     if machine.heap is not None and not machine.heap.may_open:
         return _lines_for_node(machine, machine.heap)
     return ("sudo dmesg | grep -i fastrpc",)
@@ -117,7 +121,7 @@ NODE_CAUSES = (
     Cause(
         "no_shared_memory",
         lambda evidence: evidence.code == _NO_MEMORY or (evidence.of_opening and evidence.mend is Mend.MEMORY),
-        never,
+        _memory_seen,
         _says_memory,
         on_linux(_lines_for_memory),
     ),

@@ -28,6 +28,9 @@ def blocks(document: dict[str, Any]) -> tuple[Block, ...]:
     found: list[Block] = [Pairs(first)]
     if cause is not None and cause["lines"]:
         found.append(_to_type(cause["lines"]))
+    for other in document["other_causes"]:
+        found.append(Pairs([("or", other["says"])]))
+        found += [_to_type(other["lines"])] if other["lines"] else []
     found.append(Pairs(_facts(document)))
     lines = [line for line in document["next"] if _is_skel_line(line, document)]
     if lines:
@@ -47,9 +50,10 @@ def _to_type(lines: list[str]) -> Lines:
 
 
 def _facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from _joined("or", (_other(cause) for cause in document["other_causes"]))
     if document["problem"] is not None:
         yield "problem", document["problem"]["message"]
+    if document["cause"] is None and not document["usable"]:
+        yield from _to_do(document)
     yield from _of_library(document)
     yield from _joined("tried", (": ".join(filter(None, step.values())) for step in document["tried"]))
     yield from _of_machine(document["machine"])
@@ -63,9 +67,14 @@ def _facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _joined("profiles", _profiles(document["profiles"]))
     yield from _joined("notes", document["notes"])
     yield from _joined("not found", document["failures"])
+    if document["cause"] is not None or document["usable"]:
+        yield from _to_do(document)
+    yield from _joined("why", (f"htppower explain {code}" for code in _codes(document)))
+
+
+def _to_do(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     shown = [line for line in document["next"] if not _is_line(line, document)]
     yield from _joined("to do", shown or (("nothing",) if document["usable"] and not document["next"] else ()))
-    yield from _joined("why", (f"htppower explain {code}" for code in _codes(document)))
 
 
 def _is_line(line: str, document: dict[str, Any]) -> bool:
@@ -82,10 +91,6 @@ def _joined(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return aligned(rows) if rows else []
-
-
-def _other(cause: dict[str, Any]) -> str:
-    return "\n".join((cause["says"], *(f"type: {line}" for line in cause["lines"])))
 
 
 def _of_library(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -128,7 +133,7 @@ def _of_machine(machine: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _joined("nodes", _aligned(nodes))
     fastrpc = machine["fastrpc"]
     package = " ".join(filter(None, (fastrpc["package"], fastrpc["version"])))
-    yield from _joined("FastRPC", filter(None, (*fastrpc["libraries"], package)))
+    yield from _joined("FastRPC", filter(None, (*fastrpc["libraries"], package, *fastrpc["shells"])))
     yield from _joined("DSPs", (f"{each['name'] or each['path']}: {each['state']}" for each in machine["processors"]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from htppower.backends.qnn.skels import SKEL_VARIABLES, skel_name
 from htppower.tools.doctor.causes import Cause, Evidence, never
-from htppower.tools.doctor.skel_paths import line_with_skel_first
+from htppower.tools.doctor.skel_paths import PLACEHOLDER, line_with_skel_first
 from htppower.tools.review.explain.fastrpc_codes import Mend
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG
 
@@ -18,14 +18,19 @@ def _line(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _says_not_loaded(evidence: Evidence) -> str:
-    skel = skel_name(evidence.arch)
+    says = f"{evidence.fastrpc}The DSP can't load {skel_name(evidence.arch)}"
     faults = "; ".join(evidence.skel_paths.faults)
-    if faults:
-        return f"{evidence.fastrpc}The DSP can't load {skel}: {faults}."
-    if any(evidence.environment.get(name) for name in SKEL_VARIABLES):
-        reason = "though a folder of the variables has it: it may be damaged, or FastRPC may not read it"
-        return f"{evidence.fastrpc}The DSP can't load {skel}, {reason}."
-    return f"{evidence.fastrpc}The DSP can't load {skel}: put its folder first in ADSP_LIBRARY_PATH."
+    if not faults and any(evidence.environment.get(name) for name in SKEL_VARIABLES):
+        return f"{says}, though a folder of the variables has it: it may be damaged, or FastRPC may not read it."
+    return f"{says}: {faults or 'put its folder first in ADSP_LIBRARY_PATH'}.{_where(evidence)}"
+
+
+def _where(evidence: Evidence) -> str:
+    """Return where the skel comes from if it is not near the library."""
+    if not any(PLACEHOLDER in line for line in _line(evidence)):
+        return ""
+    folder = f"lib/hexagon-v{evidence.arch or 'NN'}/unsigned"
+    return f" It is not near the library: copy it from {folder} of the SDK of the library's release."
 
 
 def _says_version(evidence: Evidence) -> str:

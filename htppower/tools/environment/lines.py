@@ -1,4 +1,4 @@
-"""Variables as the lines of a shell, of PowerShell, of a Dockerfile or of a unit of systemd, quoted for each."""
+"""Variables as the lines of a shell, PowerShell, a Dockerfile, a unit of systemd or an env file, quoted for each."""
 
 from __future__ import annotations
 
@@ -81,9 +81,21 @@ def systemd_line(name: str, value: str) -> str:
     return f'Environment="{name}={quoted}"'
 
 
+def env_file_line(name: str, value: str) -> str:
+    """Return the line of an environment file, in which Docker, Compose and systemd read the same.
+
+    Raises:
+        NotOnALine: the value has a character that not all three read as it is.
+    """
+    if odd := re.search(r"[\s\"'#$\\]", value):
+        raise NotOnALine(f"{name}: {value!r} has {odd[0]!r}, which can't be in an environment file: rename the folder")
+    return f"{name}={value}"
+
+
 FORMS = {
     "sh": Form(sh_line),
     "powershell": Form(powershell_line),
     "dockerfile": Form(dockerfile_line, starts_anew=True),
     "systemd": Form(systemd_line, head="[Service]", starts_anew=True),
+    "env-file": Form(env_file_line, starts_anew=True),
 }

@@ -73,8 +73,8 @@ def percent(share: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital as its first letter."""
-    return f"{text[:1].upper()}{text[1:]}"
+    """Return a text with a capital as its first letter, unless it begins with a command to type."""
+    return text if text.startswith("htppower ") else f"{text[:1].upper()}{text[1:]}"
 
 
 def parse_duration(text: str) -> int:

@@ -28,7 +28,10 @@ _OF_TESTS = frozenset({"test", "cases"})
 # A device model has the first of these, and one of the others.
 _DEVICE = "device"
 _OF_DEVICES = frozenset({"active_w", "raised_idle_w", "raise_late_us", "raise_call_us", "speeds", "wakes"})
-_KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
+# The file of a service has the first of these, and one of the others.
+_SERVICE = "service"
+_OF_SERVICES = frozenset({"users", "most_connections", "power_saver_cap", "thermal_cap", "metrics_port"})
+_KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE}, _OF_SERVICES, {_SERVICE})
 JSON = ".json"
 # The usual names of extension files. A file with any other name may be one by its content.
 EXTENSION_SUFFIXES = (JSON, ".conf", ".cfg", ".config", *TEMPLATES)
@@ -62,6 +65,7 @@ class Kind(enum.Enum):
     TEST = "test"
     EXTENSION = "extension file"
     DEVICE = "device model"
+    SERVICE = "service"
     OTHER = "other"
 
 
@@ -79,6 +83,8 @@ def kind_of(path: str, given: bytes | None = None) -> Kind:
         return Kind.STATE
     if _DEVICE in keys and keys.isdisjoint(KEYS) and (folder == DEVICES or not keys.isdisjoint(_OF_DEVICES)):
         return Kind.DEVICE
+    if _SERVICE in keys and keys.isdisjoint(KEYS) and not keys.isdisjoint(_OF_SERVICES):
+        return Kind.SERVICE
     return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
 
 
@@ -165,7 +171,7 @@ def _keys(path: str, given: bytes | None, of_tests: int) -> set[str]:
         return set(KEYS)
     text = data[:LARGEST_FILE_BYTES].removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     keys = {match["key"] for match in re.finditer(_KEY, text, re.MULTILINE)} & _KNOWN_KEYS
-    if keys - _OF_DEVICES and not keys & _OF_TESTS:
+    if keys - _OF_DEVICES - _OF_SERVICES and not keys & _OF_TESTS:
         return keys
     parsed: set[str] = set()
     try:

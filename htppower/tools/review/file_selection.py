@@ -117,11 +117,11 @@ def leads_elsewhere(path: str, folders: Iterable[str] = ()) -> bool:
 
 
 def _kind(file: str, *, named: bool, extensions: bool, devices: bool) -> Kind:
-    """Return the kind of a file for a command that takes extension files, or device models, or neither."""
+    """Return the kind of a file for a command that takes extension files, or models and services, or neither."""
     kind = named_kind(file) if extensions and named else None
     if kind is None:
         kind = Kind.EXTENSION if extensions and is_extension_in_folder(file) else kind_of(file)
-    return Kind.OTHER if kind is Kind.DEVICE and not devices else kind
+    return Kind.OTHER if kind in (Kind.DEVICE, Kind.SERVICE) and not devices else kind
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:

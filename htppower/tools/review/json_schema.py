@@ -9,6 +9,8 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
+from htppower.hosts.service.limits import ServiceFields
+from htppower.hosts.service.messages import LARGEST_NUMBER, VERBS
 from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choices, declared, stated_type
 from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
@@ -29,8 +31,17 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
+# The messages to the service are of several classes.
+MESSAGE = "message"
 # The kinds of files, by the names of their schemas.
-FILES = {"profile": ProfileFields, "state": StateFields, "test": VoteTestFields, "device": DeviceModel}
+FILES: dict[str, type[Any] | None] = {
+    "profile": ProfileFields,
+    "state": StateFields,
+    "test": VoteTestFields,
+    "device": DeviceModel,
+    "service": ServiceFields,
+    MESSAGE: None,
+}
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean"}
@@ -51,9 +62,17 @@ class Mode(enum.Enum):
 
 
 def json_schema(name: str) -> Schema:
-    """Return the schema of a kind of file: profile, state, test or device."""
+    """Return the schema of a kind of file, such as profile, or of the messages to the service."""
     kind = FILES[name]
     maker = _Maker()
+    if kind is None:
+        return {
+            "$schema": _DRAFT,
+            "title": f"htppower {name}",
+            "description": "A message to `htppower serve`: a JSON object in one line.",
+            "type": "object",
+            "oneOf": [maker.message(verb, of) for verb, of in VERBS.items()],
+        }
     whole = maker.reference(kind, Mode.WHOLE)
     top: Schema = whole
     if kind in EXTENDING:
@@ -88,6 +107,14 @@ class _Maker:
             self.definitions[name] = {}
             self.definitions[name] = _words(kind.__members__) if is_word else self._fields(kind, mode)
         return {"$ref": f"#/definitions/{name}"}
+
+    def message(self, verb: str, kind: type[Any]) -> Schema:
+        """Return the schema of the messages of a verb."""
+        made = self._fields(kind, Mode.WHOLE)
+        said = "the id of the answer; without it only a refusal is answered."
+        number = {"description": said, "type": ["integer", "null"], "minimum": 0, "maximum": LARGEST_NUMBER}
+        either = {"do": {"const": verb}, "id": number}
+        return {**made, "properties": {**either, **made["properties"]}, "required": ["do", *made.get("required", ())]}
 
     def _value(self, kind: Any, mode: Mode) -> Schema:
         """Return the schema of a field's type."""
@@ -187,7 +214,9 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
         return {either: [_limited(inner, wants, of_vote), *others]}
     limited = dict(value)
     limits = wants.limits or ((of_vote.low, of_vote.high) if of_vote else None)
-    if limits:
+    if limits and "items" in limited:
+        limited["items"] = {**limited["items"], "minimum": limits[0], "maximum": limits[1]}
+    elif limits:
         limited["minimum"], limited["maximum"] = limits
     if wants.words and "items" in limited:
         limited["items"] = _words(wants.words)
@@ -201,13 +230,15 @@ def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
     pattern = next((each for each, is_wanted in patterns.items() if is_wanted), "")
     if pattern:
         limited["pattern"] = f"^{pattern}$"
-    return {**limited, **_numbers_of_items(wants)}
+    return {**limited, **_counts(wants, is_list="items" in limited)}
 
 
-def _numbers_of_items(wants: Wanted) -> Schema:
+def _counts(wants: Wanted, *, is_list: bool) -> Schema:
     if wants.exactly:
         return {"minItems": wants.exactly, "maxItems": wants.exactly}
-    return {"minItems": wants.fewest} if wants.fewest else {}
+    least, most = ("minItems", "maxItems") if is_list else ("minLength", "maxLength")
+    made = {least: wants.fewest} if wants.fewest else {}
+    return {**made, most: wants.most} if wants.most else made
 
 
 def _words(words: Iterable[str]) -> Schema:

@@ -15,7 +15,7 @@ from htppower.tools.tuning.replay import Replayed, replay
 from htppower.tools.tuning.sensitivity import Assumption, assumptions
 from htppower.tools.tuning.session_advice import Aim, SessionAdvice, advise, price_of_latency_w
 from htppower.tools.tuning.shared import Together, settle_together
-from htppower.tools.tuning.traces.stretches import STRETCHES, joined, stretches_of
+from htppower.tools.tuning.traces.stretches import STRETCHES, joined, shared_stretches_of, stretches_of
 from htppower.tools.tuning.trial import thinned
 from htppower.tools.tuning.variants import Variant, candidates_beside, variants
 from htppower.tools.tuning.whole import on_whole
@@ -178,7 +178,7 @@ def tune(
     together = None
     best = [advice.best for advice, _ in found]
     if len(found) > 1:
-        stretches = stretches_of(max(sessions, key=lambda each: each.begins_us.size))
+        stretches = shared_stretches_of(sessions)
         if stretches:
             note = f"the recording is long: sessions were settled together on {STRETCHES} stretches of it"
             trace = attrs.evolve(trace, notes=(*trace.notes, note))

@@ -14,7 +14,7 @@ from htppower.control.clock.reader import ClockReader
 from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected, printable
 from htppower.events import Cause, LinkChanged, LinkState, ReleaseFailed, State, Transition, Trigger
-from htppower.profiles.profile import with_states
+from htppower.profiles.profile import without_process_settings
 from htppower.tools.cli.profile.process import (
     ENDING,
     SIGNALED,
@@ -31,7 +31,6 @@ from htppower.tools.cli.status.wording import values
 from htppower.tools.cli.terminal import echo
 from htppower.tools.report.words import duration
 from htppower.tools.review.link_words import LINK_MEANINGS
-from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +82,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         CommandFailed: the command can't be started.
     """
     signals = take_signals()
-    holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
+    holding = attrs.evolve(holding, profile=without_process_settings(holding.profile))
     ours = open_descriptors()
     heartbeat_us = round(holding.revote_s * 1_000_000)
     # These signals are taken already, but Windows reports a closed console only to its own kind of handler.
@@ -111,14 +110,6 @@ def _serve_status(controller: VoteController) -> None:
         _print_error(f"htppower status does not list this process: {where}{error.strerror or error}")
     except ValueError as error:
         _print_error(f"htppower status does not list this process: {error}")
-
-
-def _without_process_settings(profile: Profile) -> Profile:
-    """Leave out votes that act only on this process: the inferences run in another, and polling would cost CPU."""
-    if profile.relax is None:
-        return profile
-    relax = with_states(profile.relax, lambda state: attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE)))
-    return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
 
 
 class _Wait:
@@ -163,12 +154,20 @@ class _Wait:
                     self._failed(session.error)
                 for lost in () if self._child is not None else session.degradations:
                     _print_error(f"without {lost.option.name}: {lost.rule}: {lost.message}")
+                self._tell_cpu_latency()
                 unsubscribe = self._controller.subscribe(_print_event)
                 yield
         finally:
             session.close()
             if unsubscribe is not None:
                 unsubscribe()
+
+    def _tell_cpu_latency(self) -> None:
+        """Print why the profile's limit for the CPUs can't be requested."""
+        limits = (each.cpu_latency for each in self._controller.status().sessions)
+        for problem in (limit.problem for limit in limits if limit is not None and self._child is None):
+            if problem is not None:
+                _print_error(f"without cpu_latency_us: {problem}; htppower explain cpu_latency_us")
 
     def _open(self) -> Session | None:
         holding = self._holding
@@ -216,8 +215,10 @@ class _Wait:
         """Print the last reading, or why there is none."""
         if self._clock is not None:
             seen = self._clock.status()
-            said = seen.problem if seen.reading is None else values(attrs.asdict(seen.reading))
-            _print_error(f"measured by {seen.source}: {said or 'nothing yet'}")
+            if seen.reading is None:
+                _print_error(f"not measured by {seen.source}: {seen.problem or 'nothing was read yet'}")
+            else:
+                _print_error(f"measured by {seen.source}: {values(attrs.asdict(seen.reading)) or 'nothing yet'}")
 
     def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
         """Handle a signal. Return what ends the wait, or None if the wait goes on."""

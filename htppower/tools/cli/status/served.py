@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _LABEL = 11
 NONE_SERVED = (
     "no controller of this user serves a status; a host does so with controller.serve_status(), and "
-    "htppower profile NAME -- COMMAND by default"
+    f"htppower profile NAME -- COMMAND by default{'' if os.name == 'nt' else '; root sees those of all users'}"
 )
 _ONE_GONE = "1 process, which left no vote up: htppower status --all shows it"
 _MORE_GONE = "{} processes, which left no vote up: htppower status --all shows them"

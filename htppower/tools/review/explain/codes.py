@@ -33,7 +33,7 @@ _SAYS_CODE = re.compile(
 )
 # A short hexadecimal number counts as a code of FastRPC only in a line about FastRPC. Other lines have statuses of the
 # library's own.
-_ABOUT_FASTRPC = re.compile(r"qnn_open|rpc status|remote_|fastrpc|\bAEE_", re.IGNORECASE)
+_ABOUT_FASTRPC = re.compile(r"qnn_open|rpc status|remote_|fastrpc|\bAEE_|\berror 0x[0-9a-f]+: \w", re.IGNORECASE)
 # The answers of calls that open the backend.
 _AT_START = frozenset({1008, 1009, 4000, 4003, 4004, 4010, 4012, 14001, 14002, 14004})
 _SEPARATORS = " \t\r\n,;/"

@@ -69,7 +69,7 @@ FASTRPC_TEXTS: dict[int, FastRpcText] = {
     0x4E: FastRpcText("AEE_EBADPERMS", "This process may not open the device file of the DSP.", Mend.NODE),
     0x52: FastRpcText("AEE_EBADELF", "The skel is not a library for this Hexagon.", Mend.SKEL),
     0x56: FastRpcText("AEE_EIOCTL", "The kernel's driver refused the call.", Mend.LOG),
-    0x57: FastRpcText("AEE_EFOPEN", "The device file of the DSP can't be opened.", Mend.NODE),
+    0x57: FastRpcText("AEE_EFOPEN", "A file can't be opened: mostly the device file of the DSP.", Mend.NODE),
     0x65: FastRpcText("AEE_EMMAP", "Memory can't be shared with the DSP.", Mend.MEMORY),
     0x66: FastRpcText("AEE_EIONMAP", "Memory can't be shared with the DSP.", Mend.MEMORY),
     0x67: FastRpcText("AEE_EIONALLOC", "No memory that can be shared with the DSP.", Mend.MEMORY),

@@ -24,6 +24,7 @@ class LogText(enum.Enum):
     VERSIONS_DIFFER = "stub and skel are of different versions"
     SECOND_CONNECTION = "the skel has another user"
     NO_QUEUE = "no queue or no shared memory"
+    SHELL_MISSING = "no program of the process domain"
     SKEL_NOT_LOADED = "skel not loaded"
 
 
@@ -70,6 +71,13 @@ EXPLANATIONS: dict[LogText, Explanation] = {
         "The library gets no queue to the DSP, or no memory that it can share with the DSP. deviceCreate then returns "
         "1002.",
         "check that this user may open /dev/dma_heap/system, and close other users of the DSP",
+    ),
+    LogText.SHELL_MISSING: Explanation(
+        "FastRPC does not find the program of the process domain (fastrpc_shell_unsigned_3), which belongs to the "
+        "firmware of the board. It searches /usr/lib/rfsa, /usr/lib/dsp, and the folder of the board in "
+        "/usr/share/qcom.",
+        "install the package with the DSP's files of the board; in a container, mount these folders of the host and "
+        "set MACHINE_NAME to the text of /sys/firmware/devicetree/base/model",
     ),
     LogText.SKEL_NOT_LOADED: Explanation(
         "The DSP can't load the skel. The code of FastRPC in the line before it says why.",
@@ -166,6 +174,10 @@ _RECOGNISERS: tuple[tuple[LogText, Callable[[_Line], str | None]], ...] = (
     (LogText.VERSIONS_DIFFER, lambda line: _found(_two_versions(line) is not None)),
     (LogText.SECOND_CONNECTION, lambda line: _found("more than one connection" in line.low)),
     (LogText.NO_QUEUE, lambda line: _found(line.fails and line.has(*_SHARED_MEMORY))),
+    (
+        LogText.SHELL_MISSING,
+        lambda line: _found(line.fails and ("open_shell" in line.low or "fastrpc_shell" in line.low)),
+    ),
     (
         LogText.SKEL_NOT_LOADED,
         lambda line: _found(line.fails and line.has("load") and ("skel" in line.low or "load lib " in line.low)),

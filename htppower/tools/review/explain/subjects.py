@@ -84,7 +84,8 @@ def _known_of_fastrpc() -> str:
     from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a hint
 
     known = ", ".join(map(hex, FASTRPC_TEXTS))
-    return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added by the DSP"
+    others = "inc/AEEStdErr.h of qualcomm/fastrpc names the others"
+    return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added by the DSP; {others}"
 
 
 def subjects_of(name: str) -> tuple[Subject, ...]:

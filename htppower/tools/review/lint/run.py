@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, Severity, bounded
+from htppower.profiles.cache import ProfileCache
 from htppower.profiles.discovery import folder_list
-from htppower.profiles.paths import joined, stem_of
+from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.rules import table as rules
 from htppower.tools.review.file_kinds import Kind, named_kind
 from htppower.tools.review.file_selection import Source, find_sources, leads_elsewhere, matches
@@ -114,13 +115,13 @@ def lint(
     every = (*_standard_input(texts.get(STDIN)), *selected.sources)
     instead = {os.path.realpath(path): text for path, text in texts.items()}
     every += _inner_sources(every, instead, tuple(exclude))
-    sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE))
+    sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE, Kind.SERVICE))
     linting = ProfileFindings(sources, folder_list(profiles), within, platform, instead)
     found: list[Found] = []
     for done, source in enumerate(sources):
         progress(done, len(sources))
         found += linting.findings(source)
-    others = tuple(_linted_others(every, within, instead, platform, prepared))
+    others = tuple(_linted_others(every, within, instead, platform, prepared, profiles))
     found += [Found(finding, finding.path) for linted in others for finding in linted.findings]
     if not notes:
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
@@ -171,8 +172,9 @@ def _linted_others(
     instead: Mapping[str, bytes],
     platform: Platform | None,
     prepared: str | None,
+    profiles: Iterable[str | os.PathLike[str]],
 ) -> Iterator[Linted]:
-    """Yield the result of each extension file and device model; ``within`` are the folders that are linted."""
+    """Yield the result of each extension file, device model and service; ``within`` are the folders to lint."""
     for path, kind in ((source.path, source.kind) for source in sources):
         given = instead.get(os.path.realpath(path))
         if kind is Kind.EXTENSION:
@@ -181,6 +183,11 @@ def _linted_others(
             yield lint_extension_file(path, given, platform, prepared, linked=leads_elsewhere(path, within))
         elif kind is Kind.DEVICE:
             yield _linted_model(path, given)
+        elif kind is Kind.SERVICE:
+            from htppower.hosts.service.limits import examine_service_file  # noqa: PLC0415 - if there is one
+
+            cache = ProfileCache((*profiles, *([] if path == STDIN else [folder_of(path)])))
+            yield _linted(path, given, examine_service_file(path, cache, given).problems)
 
 
 def _linted_model(path: str, given: bytes | None) -> Linted:
@@ -198,6 +205,11 @@ def _linted_model(path: str, given: bytes | None) -> Linted:
             message = f"the file {os.path.basename(file)} holds the model {named}"
             odd.append(Finding("REV-6", ("device",), message, hint))
         found += map(examined.document.located, odd)
+    return _linted(path, given, found)
+
+
+def _linted(path: str, given: bytes | None, found: Iterable[Finding]) -> Linted:
+    """Return the findings about a file, with the severity of each, and the suppressions in the file."""
     lines = read_lines(path, given)
     suppressions, wrong = read_suppressions((lines,))
     placed = (

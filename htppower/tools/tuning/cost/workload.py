@@ -60,7 +60,7 @@ class Workload:
     @classmethod
     def of(cls, session: SessionTrace, timing: Timing) -> Workload:
         """Return the inferences of a recorded session as they run under a profile."""
-        alone = bool((session.begins_us[1:] >= session.ends_us[:-1]).all())
+        alone = session.one_at_a_time
         takes = session.ends_us - session.begins_us
         if session.cold is not None and timing.cold_us:
             takes = np.where(session.cold, np.maximum(takes - timing.cold_us, 0), takes)

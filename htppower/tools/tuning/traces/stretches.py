@@ -28,6 +28,22 @@ def stretches_of(session: SessionTrace) -> tuple[tuple[int, int], ...]:
     return tuple(pairs)
 
 
+def shared_stretches_of(sessions: Sequence[SessionTrace]) -> tuple[tuple[int, int], ...]:
+    """Return the begins and ends of the stretches for several sessions together; empty if none of them is long.
+
+    The distances are equal if time and inferences count the same. By inferences alone, no stretch would be in a time in
+    which only sessions with few inferences ran; by time alone, a session that ran for a short time might be missed.
+    """
+    if not any(map(stretches_of, sessions)):
+        return ()
+    begins_us = np.sort(np.concatenate([each.begins_us for each in sessions]))
+    count, lasts_us = begins_us.size, begins_us[-1] - begins_us[0]
+    passed = (np.arange(count) / count + (begins_us - begins_us[0]) / lasts_us) / 2
+    first = np.arange(STRETCHES) / STRETCHES
+    edges = (np.interp(each, passed, begins_us).astype(np.int64).tolist() for each in (first, first + _OF_EACH / count))
+    return tuple(zip(*edges, strict=True))
+
+
 def joined(session: SessionTrace, stretches: Sequence[tuple[int, int]]) -> SessionTrace:
     """Return the inferences that begin in some stretches of time, as if each followed the one before; all without any.
 

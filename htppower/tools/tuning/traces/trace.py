@@ -27,6 +27,7 @@ class SessionTrace:
         begins_us: when each inference began, in us since any start; sorted.
         ends_us: when each inference ended, no earlier than it began.
         cold: whether each inference waited for a raise; None if the trace does not show it.
+        one_at_a_time: whether no two inferences of the recording overlap. A part has the value of its recording.
     """
 
     name: str
@@ -34,6 +35,10 @@ class SessionTrace:
     begins_us: NDArray[np.int64]
     ends_us: NDArray[np.int64]
     cold: NDArray[np.bool] | None = None
+    one_at_a_time: bool = attrs.field(
+        kw_only=True,
+        default=attrs.Factory(lambda made: bool((made.begins_us[1:] >= made.ends_us[:-1]).all()), takes_self=True),
+    )
 
     def busy_us(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return when the session became busy, and when it became idle again; overlapping inferences are merged.

@@ -49,7 +49,7 @@ def test_a_file_with_something_else(tmp_path: Path, text: str, said: str) -> Non
 def test_a_file_that_nobody_writes_any_more(tmp_path: Path) -> None:
     """A file that is older than the limit, or missing, gives no reading."""
     path = tmp_path / "stats"
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="does not exist: start its writer"):
         ClockFile(path).read(0)
     path.write_text(DAEMON, encoding="ascii")
     old_s = time.time() - 60

@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,8 @@ from support.hanging import until
 from support.status_files import read
 
 from htppower import ClockReader, SessionClosed
+from htppower.control.clock import reader as clock_reader
+from htppower.control.clock import reading as clock_reading
 from htppower.control.clock.reader import DEFAULT_PERIOD_US, LONGEST_READ_US, SHORTEST_PERIOD_US
 from htppower.control.clock.reading import ClockReading, ClockStatus
 from htppower.control.status.document import problem, status_document
@@ -49,25 +52,73 @@ def test_it_reads_at_once_and_then_once_a_period(bench: Bench) -> None:
 
 @pytest.mark.parametrize("method", ["open", "read"])
 def test_a_failure_is_a_reason_and_one_warning(bench: Bench, caplog: pytest.LogCaptureFixture, method: str) -> None:
-    """While a source fails, the status has the reason; it is opened again each period, and warned of once."""
+    """While a source fails, the status has the reason; it is opened again after 1 s and 2 s, and warned of once."""
     source = ScriptedClock(clock_khz=1)
     source.failing = (method, OSError("no DSP\nhere"))
     with caplog.at_level(logging.WARNING, "htppower.clock"), ClockReader(bench.controller, source, period_us=SECOND_US):
-        bench.time.advance_us(2 * SECOND_US)
+        bench.time.advance_us(3 * SECOND_US)
         (seen,) = bench.controller.status().clocks
         assert (seen.reading, seen.problem) == (None, r"no DSP\nhere")
         once = ["open", "read", "close"] if method == "read" else ["open"]
         assert source.calls == once * 3
         assert [record.getMessage() for record in caplog.records] == [
-            r"no clock from scripted: no DSP\nhere; tried again every 1 s"
+            r"no clock from scripted: no DSP\nhere; tried again, after 60 s at the latest"
         ]
         source.failing = None
-        bench.time.advance_us(SECOND_US)
+        bench.time.advance_us(4 * SECOND_US)
         (seen,) = bench.controller.status().clocks
         assert (seen.problem, seen.reading is not None) == (None, True)
         source.failing = (method, OSError("again")) if method == "read" else None
         bench.time.advance_us(SECOND_US)
         assert len(caplog.records) == (2 if method == "read" else 1)
+
+
+@pytest.mark.parametrize(
+    ("period_s", "waits_s"),
+    [(1, [1, 2, 4, 8, 16, 32, 60, 60]), (3, [3, 3, 4, 8, 16, 32, 60, 60]), (100, [100] * 8)],
+)
+def test_a_source_that_keeps_failing_is_tried_less_often(bench: Bench, period_s: int, waits_s: list[int]) -> None:
+    """The waits double up to 60 s and are no shorter than the period; a reading ends them."""
+    source = ScriptedClock(clock_khz=1)
+    source.failing = ("open", OSError("no DSP"))
+    with ClockReader(bench.controller, source, period_us=period_s * SECOND_US) as reader:
+        for wait_s in waits_s:
+            source.calls.clear()
+            bench.time.advance_us(wait_s * SECOND_US - 1)
+            assert source.calls == []
+            bench.time.advance_us(1)
+            assert source.calls == ["open"]
+        source.failing = None
+        bench.time.advance_us(max(period_s, 60) * SECOND_US)
+        assert reader.status().reading is not None
+        source.calls.clear()
+        source.failing = ("read", OSError("no DSP"))
+        bench.time.advance_us(2 * period_s * SECOND_US)
+        assert source.calls == ["read", "close", "open", "read", "close"]
+
+
+def test_sources_of_one_name_are_numbered(bench: Bench) -> None:
+    """The status and the readings name each reader; a source that finds its name later is numbered by that name."""
+    first, second, third = (ScriptedClock("dsp", clock_khz=khz) for khz in (1, 2, 3))
+    second.before = lambda: setattr(second, "name", "dsp on V75")
+
+    def named() -> dict[str, int | None]:
+        readings = [clock.reading for clock in bench.controller.status().clocks]
+        assert [reading and reading.source for reading in readings] == [
+            clock.source for clock in bench.controller.status().clocks
+        ]
+        return {reading.source: reading.clock_khz for reading in readings if reading is not None}
+
+    with ClockReader(bench.controller, first) as reader, ClockReader(bench.controller, second):
+        assert named() == {"dsp": 1, "dsp on V75": 2}
+        with ClockReader(bench.controller, third):
+            assert named() == {"dsp": 1, "dsp on V75": 2, "dsp #3": 3}
+            third.name = "dsp on V75"
+            bench.time.advance_us(DEFAULT_PERIOD_US)
+            assert named() == {"dsp": 1, "dsp on V75": 2, "dsp on V75 #2": 3}
+        reader.close()
+        with ClockReader(bench.controller, ScriptedClock("dsp", clock_khz=4)):
+            assert named() == {"dsp on V75": 2, "dsp": 4}
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, 2**53])
@@ -163,6 +214,51 @@ def test_a_hanging_read_delays_nothing(controller: VoteController, hang: Callabl
         assert (session.state.value, seen) == ("RAISED", ClockStatus("scripted"))
     controller.close()
     assert (stuck.ended.is_set(), source.calls) == (False, ["open", "read"])
+
+
+def test_a_source_that_hung_keeps_no_name(
+    controller: VoteController, hang: Callable[[], Hang], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a reader is closed while its source hangs, and the source returns later, the next reader has the name."""
+    monkeypatch.setattr(clock_reader, "LONGEST_CLOSE_S", 0.01)
+    source, stuck = ScriptedClock("dsp", clock_khz=1), hang()
+    source.before = stuck
+    with ClockReader(controller, source):
+        assert stuck.begun.wait(30)
+    stuck.let_go.set()
+    until(lambda: source.calls[-1] == "close")
+    with ClockReader(controller, ScriptedClock("dsp", clock_khz=2)):
+        until(lambda: controller.status().clocks[0].reading is not None)
+        assert controller.status().clocks[0].source == "dsp"
+
+
+def test_several_sources_that_hang_delay_the_close_together(
+    controller: VoteController,
+    hang: Callable[[], Hang],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The controller waits for all of them as long as for one, names each, and closes the others."""
+    monkeypatch.setattr(clock_reading, "LONGEST_CLOSE_S", 0.5)
+    sources = [ScriptedClock(f"{number}", clock_khz=1) for number in range(8)]
+    stuck = {source.name: hang() for source in sources[:-1]}
+    sources[-1].name = "well"
+    for source in sources:
+        source.before = stuck.get(source.name, source.before)
+        ClockReader(controller, source)
+    assert all(each.begun.wait(30) for each in stuck.values())
+    until(lambda: controller.status().clocks[-1].reading is not None)
+    begun_s = time.monotonic()
+    controller.close()
+    assert 0.5 <= time.monotonic() - begun_s < 3
+    assert sources[-1].calls[-1] == "close"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{name} is not closed: it has not answered for 1 s" for name in stuck
+    ]
+    assert controller.status().clocks == ()
+    for each in stuck.values():
+        each.let_go.set()
+    until(lambda: all(source.calls[-1] == "close" for source in sources))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")

@@ -10,6 +10,7 @@ from support.bench import Bench
 from support.gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 from support.inside import gate_of
 
+from htppower.control.gate.counts import count_all, count_begun
 from htppower.control.gate.gate import Gate
 from htppower.control.gate.sustain_timer import NO_DEADLINE, SustainTimer
 from htppower.control.gate.tokens import Use
@@ -31,9 +32,9 @@ def test_a_new_gate_is_shut_and_idle() -> None:
     """A new gate counts nothing, has no alarm, and lets no phase begin without a call."""
     time = VirtualTime()
     gate = Gate("the session", time, lambda session, cause: None, make_plan(INIT_US, SUSTAIN_US))
-    assert (gate.open, gate.in_flight, gate.begun, time.alarms) == (False, 0, 0, 0)
+    assert (gate.open, gate.in_flight, count_begun(gate), time.alarms) == (False, 0, 0, 0)
     assert gate.use() == Use(closing=False, busy=False, deadline_us=0)
-    assert gate.counts()[2] is None
+    assert count_all(gate)[2] is None
 
 
 def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
@@ -51,24 +52,8 @@ def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
 def test_a_token_that_is_dropped_was_no_inference(host: Host) -> None:
     """An inference that did not begin is not counted and sets no deadline."""
     host.gate.drop(host.begin())
-    assert (host.gate.in_flight, host.gate.begun) == (0, 0)
+    assert (host.gate.in_flight, count_begun(host.gate)) == (0, 0)
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=0)
-
-
-def test_what_has_begun_without_waiting(host: Host) -> None:
-    """``begun`` leaves out each inference that waited for a call, running or ended; a token may be used again."""
-    waited, not_waited = host.begin(), host.begin()
-    waited.waited = True
-    assert host.gate.begun == 1
-    host.gate.end(waited)
-    host.gate.end(not_waited)
-    assert host.gate.begun == 1
-    again = [host.begin(), host.begin()]
-    assert host.gate.begun == 3
-    again[0].waited = True
-    host.gate.drop(again.pop(0))
-    assert host.gate.begun == 2
-    assert not host.begin().waited
 
 
 @pytest.mark.parametrize(("phase", "deadline_us"), [(Phase.INIT, 1_000 + INIT_US), (Phase.DEINIT, 1_000)])
@@ -112,11 +97,11 @@ def test_only_the_last_to_end_arms_an_alarm(host: Host) -> None:
     for token in held[:2]:
         host.gate.end(token)
     assert host.gate.use() == Use(closing=False, busy=True, deadline_us=0)
-    assert (host.time.alarms, host.gate.counts()[2]) == (0, None)
+    assert (host.time.alarms, count_all(host.gate)[2]) == (0, None)
     host.time.advance_us(3)
     host.gate.end(held[2])
     assert host.gate.use().deadline_us == 8 + SUSTAIN_US
-    assert (host.time.alarms, host.gate.counts()[2]) == (1, 8 + SUSTAIN_US)
+    assert (host.time.alarms, count_all(host.gate)[2]) == (1, 8 + SUSTAIN_US)
 
 
 def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside_it(host: Host) -> None:
@@ -149,7 +134,7 @@ def test_the_alarm_is_lazy(host: Host) -> None:
         host.time.advance_us(1_000)
         host.gate.end(host.begin())
     assert (host.gate.sustain.alarm, host.gate.sustain.alarm_us) == (armed, SUSTAIN_US)
-    assert host.gate.counts()[2] == 5_000 + SUSTAIN_US
+    assert count_all(host.gate)[2] == 5_000 + SUSTAIN_US
     host.gate.use_plan(make_plan(0, 10))
     host.gate.end(host.begin())
     assert (host.gate.sustain.alarm_us, host.time.alarms) == (5_010, 1)
@@ -246,7 +231,7 @@ def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
     """Ending a sustain makes its deadline past and cancels its alarm."""
     host.gate.end(host.begin())
     host.gate.sustain.end()
-    assert (host.gate.use().deadline_us, host.time.alarms, host.gate.counts()[2]) == (NO_DEADLINE, 0, None)
+    assert (host.gate.use().deadline_us, host.time.alarms, count_all(host.gate)[2]) == (NO_DEADLINE, 0, None)
 
 
 def test_where_no_alarm_can_be_armed_votes_are_due_now(

@@ -14,6 +14,7 @@ from support.gate_hosts import INIT_US, SUSTAIN_US, Host, collect
 from support.hanging import join, started
 
 from htppower import State
+from htppower.control.gate.counts import count_all
 from htppower.control.gate.tokens import Use
 from htppower.events import Cause, Phase
 
@@ -46,7 +47,7 @@ def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
     assert (host.gate.in_flight, host.time.alarms) == (1, 0)
     host.settle()
     assert (host.gate.in_flight, host.gate.tokens.made, host.gate.use().busy) == (0, 0, False)
-    assert host.gate.counts()[2] == 1_000 + SUSTAIN_US
+    assert count_all(host.gate)[2] == 1_000 + SUSTAIN_US
     host.time.advance_us(SUSTAIN_US)
     assert host.rings == [(1_000 + SUSTAIN_US, Cause.SUSTAIN_EXPIRED)]
 

@@ -9,6 +9,8 @@ from support.bench import Bench
 from support.inside import gate_of
 from support.learning import relaxing
 
+from htppower.control.gate.counts import count_begun
+
 LEAD_US = 5_000
 
 
@@ -47,14 +49,14 @@ def test_an_inference_that_waits_as_init_begins_hides_no_saved_call() -> None:
     token = gate.token()
     token.begun_ns = gate.time.now_ns()
     token.waited = True
-    seen = [gate.begun]
+    seen = [count_begun(gate)]
     with session.init():
         gate.learning.gaps.end_gap()
-        seen.append(gate.begun)
+        seen.append(count_begun(gate))
         bench.infer(session)
-        seen.append(gate.begun)
+        seen.append(count_begun(gate))
         gate.end(token)
-    seen.append(gate.begun)
+    seen.append(count_begun(gate))
     assert seen[-2:] == [1, 1]
     assert seen == sorted(seen)
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.bench import Bench
 from support.clocks import ScriptedClock
+from support.hardware import SimulatedHardware
 from support.inside import leave_behind
 
 from htppower import ClockReader
+from htppower.backends.simulated import htp
+from htppower.control.gate import cpu_latency
 from htppower.tools.cli.status.document import read_status
 from htppower.tools.cli.status.history import Histories
 from htppower.tools.cli.status.served import Served, overview
@@ -113,8 +116,22 @@ def test_a_live_profile_with_a_file(command: Command, tmp_path: Path) -> None:
     done = command.run(*live, f"file:{path}")
     assert (done.exit_code, f"measured by {path}: 1401 MHz" in done.stderr) == (0, True)
     done = command.run(*live, f"qcnpuperf:{tmp_path}/missing.so")
-    assert (done.exit_code, "measured by libqcnpuperf: " in done.stderr) == (0, True)
+    assert (done.exit_code, "not measured by libqcnpuperf: " in done.stderr) == (0, True)
     assert "install libqcnpuperf" in done.stderr
+
+
+def test_a_limit_for_the_cpus_that_is_not_requested_is_told(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A live profile prints why: the log of the command is not shown."""
+    monkeypatch.setattr(htp, "SimulatedHtp", SimulatedHardware)
+    monkeypatch.setattr(cpu_latency, "PATH", str(tmp_path / "missing"))
+    path = tmp_path / "camera.yaml"
+    path.write_text("profile: camera\nsummary: For a test.\nextends: burst\ncpu_latency_us: 44\n", encoding="ascii")
+    done = command.run("profile", str(path), "--backend", "simulated", "--for", "10ms", columns=300)
+    assert done.exit_code == 0
+    assert f"without cpu_latency_us: {tmp_path / 'missing'}: No such file or directory" in done.stderr
+    assert "without cpu" not in command.run("profile", "burst", "--backend", "simulated", "--for", "10ms").stderr
 
 
 @pytest.mark.parametrize("source", ["", "file", "file:", "meter", "meter:*", "qcnpuperf:", "other:x", "hwmon:"])

@@ -63,7 +63,7 @@ def test_the_report_begins_with_the_cause_and_the_line(command: Command) -> None
     markdown = command.output("doctor", "--library", "/not/there.so", "--format", "markdown", exit_code=1)
     assert markdown.splitlines()[:2] == [
         "- usable: `no`",
-        "- cause: `The library was not found: no library /not/there.so.`",
+        "- cause: `The library was not found: the path given: /not/there.so: no such file.`",
     ]
 
 
@@ -91,6 +91,14 @@ def test_a_library_that_breaks_is_a_line_of_the_report(command: Command, monkeyp
     document = json.loads(command.output("doctor", "--format", "json", exit_code=1))
     assert document["problem"]["message"] == "opening the library raised ZeroDivisionError: as no library does"
     assert document["machine"]["kernel"]
+
+
+def test_what_to_do_follows_the_problem_if_no_cause_is_known(command: Command, tmp_path: Path) -> None:
+    """It is not below the facts of the machine."""
+    (tmp_path / "lib.so").write_text("no library")
+    lines = command.output("doctor", "--library", str(tmp_path / "lib.so"), exit_code=1, columns=300).splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["usable", "problem", "to", "tried"]
+    assert len([line for line in lines if line.startswith("to do")]) == 1
 
 
 def test_a_soc_that_does_not_exist_is_wrong_input(command: Command) -> None:

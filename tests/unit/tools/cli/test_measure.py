@@ -20,7 +20,7 @@ def test_a_simulation_is_measured_and_says_so(command: Command) -> None:
     for form in ("text", "markdown", "json"):
         said = command.output(*QUICK, "--format", form)
         assert "a simulation" in said
-        for what in ("raise", "lower", "repeated", "a missed vote costs", "no clock can be read"):
+        for what in ("raise", "lower", "repeated", "a missed vote costs", "no clock was read"):
             assert what in said, (form, what)
 
 

@@ -323,6 +323,8 @@ def test_a_new_controller_in_an_old_file_begins_anew() -> None:
 
 
 def test_a_list_of_nothing_has_a_width() -> None:
-    """The empty list fits the width too."""
-    assert max(map(len, overview((), 60).splitlines())) <= 60
+    """The empty list fits the width too, and names who sees the hosts of other users."""
+    lines = overview((), 60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert ("root sees those of all users" in " ".join(" ".join(lines).split())) == (os.name != "nt")
     assert isinstance(find_served(datetime.datetime.now(datetime.timezone.utc)), tuple)

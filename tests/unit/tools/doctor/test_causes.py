@@ -10,7 +10,7 @@ from support.fake_machine import FakeMachine
 
 from htppower.errors import BackendUnavailable, Step, Unavailable
 from htppower.tools.doctor.attempts import Attempts
-from htppower.tools.doctor.causes import Evidence, found_causes
+from htppower.tools.doctor.causes import Evidence, found_causes, pip_install
 from htppower.tools.doctor.diagnosis import CAUSES
 from htppower.tools.doctor.log_lines import read_log
 from htppower.tools.doctor.machine import Machine, read_machine
@@ -63,3 +63,13 @@ def test_no_line_for_another_system(machine: Machine, code: int | None, logged: 
     for system, foreign in FOREIGN.items():
         lines = lines_of(attrs.evolve(machine, system=system), code, logged)
         assert [line for line in lines if foreign.search(line)] == [], system
+
+
+def test_a_package_is_installed_for_the_python_of_htppower(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If another pip comes first in PATH, the line names the Python."""
+    monkeypatch.setattr("sys.executable", "/venv/bin/python")
+    monkeypatch.setattr("shutil.which", lambda _: "/venv/bin/pip")
+    assert pip_install("onnxruntime-qnn") == "pip install onnxruntime-qnn"
+    for other in ("/usr/bin/pip", None):
+        monkeypatch.setattr("shutil.which", lambda _, pip=other: pip)
+        assert pip_install("onnxruntime-qnn").endswith("-m pip install onnxruntime-qnn")

@@ -12,6 +12,9 @@ import pytest
 from support.fake_machine import LIBRARIES, FakeMachine
 
 from htppower.tools.doctor.attempts import Attempts
+from htppower.tools.doctor.diagnosis import diagnose
+from htppower.tools.doctor.document import as_document
+from htppower.tools.doctor.fastrpc import NEVER_SENT
 from htppower.tools.doctor.machine import Here, Machine, read_machine
 
 if TYPE_CHECKING:
@@ -93,6 +96,19 @@ def test_a_container_may_name_itself_in_a_variable(machine: FakeMachine) -> None
     assert read(machine).container == "lxc"
 
 
+def test_a_pod_of_kubernetes_is_a_container(machine: FakeMachine) -> None:
+    """Kubernetes sets the variable in each; its control group does not show in the container."""
+    machine.environment["KUBERNETES_SERVICE_HOST"] = "10.0.0.1"
+    assert (read(machine).container, read(machine).engine) == ("kubernetes", "")
+
+
+def test_a_chip_has_all_its_names(machine: FakeMachine) -> None:
+    """A number of the kernel may be that of any of them."""
+    machine.write("sys/devices/soc0/soc_id", "498\n")
+    document = as_document(diagnose("/not/there.so", None, (), machine.here()))
+    assert document["machine"]["soc"] == "QCM6490/QCS6490"
+
+
 def test_the_second_file_of_the_chips_number_counts(machine: FakeMachine) -> None:
     """The library reads it if the first does not exist."""
     machine.without("sys/devices/soc0/*")
@@ -114,9 +130,11 @@ def test_the_second_file_of_the_chips_number_counts(machine: FakeMachine) -> Non
 def test_what_a_version_of_fastrpc_can_not_do(machine: FakeMachine, version: str, words: list[str]) -> None:
     """Latency votes have no effect with any version; polling needs 1.0.7. Of other versions nothing is known."""
     machine.package(version)
-    limits = read(machine).fastrpc.limits
+    limits = read(machine).fastrpc.limits(75)
     assert len(limits) == len(words)
     assert all(word in limit for word, limit in zip(words, limits, strict=True))
+    of_v68 = read(machine).fastrpc.limits(68)
+    assert [limit for limit in of_v68 if "RPC_POLLING_TIME" in limit] == ([NEVER_SENT] if words else [])
 
 
 def test_a_folder_of_the_loader_is_searched_for_fastrpc(machine: FakeMachine) -> None:

@@ -140,3 +140,17 @@ def test_a_value_that_can_not_be_on_a_line_is_an_error(form: str, odd: str) -> N
     """The error names the variable and the character; no line is made."""
     with pytest.raises(NotOnALine, match=r"ADSP_LIBRARY_PATH: .* which can't be on a line"):
         list(lines_of({"ADSP_LIBRARY_PATH": f"/opt{odd}/qnn"}, FORMS[form]))
+
+
+def test_an_environment_file_has_bare_values() -> None:
+    """Docker, Compose and systemd read a value without quotes alike, with the separator of FastRPC in it."""
+    values = {"ADSP_LIBRARY_PATH": "/opt/qnn;/usr/lib/dsp", "LD_LIBRARY_PATH": "/opt/qnn:/lib"}
+    lines = list(lines_of(values, FORMS["env-file"]))
+    assert lines == ["ADSP_LIBRARY_PATH=/opt/qnn;/usr/lib/dsp", "LD_LIBRARY_PATH=/opt/qnn:/lib"]
+
+
+@pytest.mark.parametrize("odd", [" ", "$", "'", '"', "#", "\\"])
+def test_a_value_that_is_read_in_several_ways_is_in_no_environment_file(odd: str) -> None:
+    """The error names the character."""
+    with pytest.raises(NotOnALine, match="can't be in an environment file"):
+        list(lines_of({"ADSP_LIBRARY_PATH": f"/opt{odd}x"}, FORMS["env-file"]))

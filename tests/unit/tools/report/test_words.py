@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.tools.report.words import counted, duration, parse_duration
+from htppower.tools.report.words import counted, duration, parse_duration, sentence
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,9 @@ def test_zero_needs_no_unit() -> None:
 def test_a_count_is_told_with_its_word(count: int, word: str, said: str) -> None:
     """The word is in the plural unless the count is 1, and thousands have a comma."""
     assert counted(count, word) == said
+
+
+def test_a_sentence_begins_with_a_capital() -> None:
+    """A command to type stays as it is."""
+    assert sentence("check the votes.") == "Check the votes."
+    assert sentence("htppower doctor names the cause.") == "htppower doctor names the cause."

@@ -33,6 +33,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 
 GOOD = {
     "profile": [*SHIPPED.glob("*.yaml"), *EXAMPLES.glob("*.yaml"), *EXAMPLES.glob("adaptive/*.yaml")],
+    "service": [*EXAMPLES.glob("service/*.yaml")],
     "state": [*SHIPPED.glob("states/*.yaml")],
     "test": [
         *SHIPPED.glob("tests/*.yaml"),
@@ -57,7 +58,7 @@ def test_a_schema_is_a_schema(name: str) -> None:
     assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
     Draft7Validator.check_schema(schema)
     text = json.dumps(schema)
-    for definition, made in schema["definitions"].items():
+    for definition, made in schema.get("definitions", {}).items():
         assert f'"#/definitions/{definition}"' in text
         assert all(field["description"] for field in made.get("properties", {}).values())
 

@@ -41,6 +41,8 @@ LOG = """\
         ("fastrpc_apps_user.c:4000: done at 10:14001", []),
         ("apps_std_fopen_fd fd 0x0 error_code 0x2 at 0x7c1a10fa50", []),
         ("transportStatus = -1", []),
+        ("Error 0x4e: open_device_node failed for domain ID 3", [0x4E]),
+        ("cannot open session, error 0x00000001", []),
         ("DspTransport.createUnsignedPD failed, 0x00000006; getHandle failed, error 0xffffffff", []),
         ("IDspTransport: Unknown rpc status 0x0000004e; status=0x0000004e", [0x4E]),
     ],
@@ -72,6 +74,7 @@ def test_every_code_of_fastrpc_is_found_in_every_notation(code: int, form: str) 
         ("Stub lib id mismatch: expected (v2.51.0.2609), detected (v2.48.0.2606)", "stub and skel are of different"),
         ("DspTransport.createUnsignedPD unable to load unsigned PD", "no unsigned process domain"),
         ("skel has more than one connection", "the skel has another user"),
+        ("open_shell failed for domain 3 (errno No such file or directory)", "no program of the process domain"),
         ("Failed to create dspqueue", "no queue or no shared memory"),
     ],
 )

@@ -10,7 +10,7 @@ from support.inside import patch_private
 from htppower.tools.tuning import long_trial
 from htppower.tools.tuning.cost.workload import Timing
 from htppower.tools.tuning.long_trial import LongTrial
-from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.traces.trace import SessionTrace, part_of
 from htppower.tools.tuning.trial import Trial
 
 COUNT = 4_000
@@ -43,6 +43,25 @@ def test_parts_between_long_gaps_are_exact(monkeypatch: pytest.MonkeyPatch, apar
         assert np.array_equal(ours, theirs)
         assert parts.latency(sustain) == whole.latency(sustain)
     assert (parts.polled_us, parts.latency_sum_us) == (whole.polled_us, whole.latency_sum_us)
+
+
+def test_a_part_without_overlaps_runs_side_by_side_as_the_recording_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If two inferences of the recording overlap, no inference waits for another, in no part."""
+    begins = np.arange(COUNT) * 10_000
+    begins[::500] += 9_000
+    session = SessionTrace("camera", None, np.sort(begins), np.sort(begins) + 6_000)
+    apart = SessionTrace("camera", None, session.begins_us[1:400], session.ends_us[1:400])
+    assert (session.one_at_a_time, part_of(session, slice(1, 400)).one_at_a_time, apart.one_at_a_time) == (
+        False,
+        False,
+        True,
+    )
+    # Inferences twice as long overlap everywhere, unless each waits for the one before.
+    patch_private(monkeypatch, long_trial, PART=500, SEARCHED=100)
+    whole = Trial(session, Timing(stretch=2.0), 1_000_000)
+    parts = LongTrial(whole, session, SUSTAINS)
+    assert parts.latency(20_000) == whole.latency(20_000)
+    assert whole.latency(20_000).max == 12_000
 
 
 def test_votes_that_stay_up_between_parts_are_not_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,10 +95,11 @@ def test_a_replay_compares_the_stretches() -> None:
 
 @pytest.mark.usefixtures("long")
 def test_a_short_session_beside_a_long_one_keeps_all_its_inferences() -> None:
-    """A session that has no inference in the stretches of the longest session gets its own best choice."""
+    """A session that has no inference in the shared stretches gets its own best choice."""
     beside = drawn(5)
-    # Between the first and the second stretch of the other session.
-    short = SessionTrace("voice", "burst", beside.begins_us[120:480], beside.ends_us[120:480])
+    # Between the first and the second stretch.
+    short = SessionTrace("voice", "burst", beside.begins_us[120:350], beside.ends_us[120:350])
+    assert not stretches.joined(short, stretches.shared_stretches_of((beside, short))).begins_us.size
     first, second = tuned(drawn(5), short)
     assert first.advice.session.begins_us.size == COUNT
     assert second.advice.session is short

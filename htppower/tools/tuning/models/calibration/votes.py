@@ -28,8 +28,9 @@ _LOOK_US = 200
 _HALF = 0.5
 # A clock that moves by less has not followed.
 _LEAST_SHARE = 0.05
-_NO_CLOCK = "no clock can be read: see docs/device_models.md"
-_NO_INFERENCE = "no inference was run: give one"
+_NO_CLOCK = "no clock was read: add --clock qcnpuperf"
+_NO_READING = "the clock gave no reading: try it with htppower profile --clock"
+_NO_INFERENCE = "no inference was run: add --run MODEL.onnx or MODULE:FUNCTION"
 
 
 @attrs.frozen
@@ -167,7 +168,7 @@ def _clock_row(what: str, found: Sequence[_Follow | None]) -> Row:
     name = f"clock follows a {'raise' if what == 'raise' else 'lowering'}"
     known = [each for each in found if each is not None]
     if not known:
-        return Row(name, note=_NO_CLOCK)
+        return Row(name, note=_NO_READING if found else _NO_CLOCK)
     took_us = tuple(took_us for _, _, took_us in known if took_us is not None)
     before, after = statistics.median(each[0] for each in known), statistics.median(each[1] for each in known)
     still = len(known) - len(took_us)

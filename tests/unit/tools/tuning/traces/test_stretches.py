@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pytest
 from support.inside import patch_private
 
 from htppower.tools.tuning.traces import stretches
-from htppower.tools.tuning.traces.stretches import STRETCHES, joined, stretches_of
+from htppower.tools.tuning.traces.stretches import STRETCHES, joined, shared_stretches_of, stretches_of
 from htppower.tools.tuning.traces.trace import SessionTrace
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def session(count: int, takes_us: int = 5_000, name: str = "camera") -> SessionTrace:
@@ -50,6 +46,28 @@ def test_sessions_of_a_recording_share_the_stretches() -> None:
     inside = other.begins_us[other.begins_us < found[0][1]]
     moved_us = int(long.begins_us[0] - mine.begins_us[0])
     assert np.array_equal(theirs.begins_us[: inside.size] + moved_us, inside)
+
+
+def test_several_sessions_share_stretches_over_all_of_their_time() -> None:
+    """Stretches have about the same share of a session's short burst, of the other's inferences, and of the time."""
+    begins = np.arange(0, 10_000_000_000, 10_000_000)
+    slow = SessionTrace("voice", None, begins, begins + 1_000)
+    busy_us = np.arange(400_000) * 200
+    for start_us in (0, 8_000_000_000, 9_900_000_000):
+        quick = SessionTrace("camera", None, start_us + busy_us, start_us + busy_us + 100)
+        found = np.array(shared_stretches_of((slow, quick)))
+        assert found.shape == (STRETCHES, 2)
+        assert (found[1:, 0] >= found[:-1, 1]).all()
+        inside = [joined(each, found.tolist()).begins_us.size for each in (slow, quick)]
+        share = STRETCHES * 12_288 / 401_000
+        assert inside == pytest.approx([share * 1_000, share * 400_000], rel=0.15)
+        outside = (found[:, 1] <= quick.begins_us[0]) | (found[:, 0] >= quick.begins_us[-1])
+        assert np.diff(found[outside]).sum() == pytest.approx(share * 10_000_000_000, rel=0.15)
+
+
+def test_sessions_that_are_all_short_share_no_stretches() -> None:
+    """Without a long session, all inferences are used."""
+    assert shared_stretches_of((session(200_000), session(200_000))) == ()
 
 
 def test_an_inference_ends_with_its_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
