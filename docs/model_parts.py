@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from docs.tables import made_table
 from htppower.profiles.field_limits import declared
+from htppower.profiles.speeds import DEFAULT_DEVICE
 from htppower.tools.review.lint.catalogue import MODEL_RULES
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model, number
+from htppower.tools.tuning.models.file import device_names, load_device_model, number
 from htppower.tools.tuning.models.model import LIMITS_OF_VALUES, DeviceModel, Quantity
 
 if TYPE_CHECKING:

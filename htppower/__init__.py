@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from htppower.control.controller import VoteController as VoteController
     from htppower.control.modes.mode_session import ModeInference as ModeInference
     from htppower.control.modes.mode_session import ModeSession as ModeSession
+    from htppower.control.pace.pace import Pace as Pace
     from htppower.control.phases.tickets import Ticket as Ticket
     from htppower.control.session import Session as Session
     from htppower.errors import BackendUnavailable as BackendUnavailable
@@ -65,6 +66,7 @@ _EXPORTS = {
     "htppower.control.controller": ("VoteController",),
     "htppower.control.claims.holds": ("Cap", "Hold"),
     "htppower.control.modes.mode_session": ("ModeInference", "ModeSession"),
+    "htppower.control.pace.pace": ("Pace",),
     "htppower.control.session": ("Session",),
     "htppower.control.phases.tickets": ("Ticket",),
     "htppower.errors": (

@@ -271,12 +271,12 @@ class SustainLearned(Event):
 
 @attrs.frozen
 class ProfileChanged(Event):
-    """A session uses another profile, because of ``use``, or because a hold or a cap began or ended.
+    """A session uses another profile, because of ``use``, a pace, or because a hold or a cap began or ended.
 
     Attributes:
         before: the name of the profile that it used before.
         cause: the reason.
-        reason: the reason given for the hold or the cap; None for ``use``.
+        reason: the reason given for the hold or the cap, or the reason of the pace; None for ``use``.
     """
 
     before: str

@@ -65,6 +65,38 @@ def checked_timeout(timeout_s: Any, otherwise: str = "") -> float:
     return float(timeout_s)
 
 
+def checked_rate(fps: Any, tokens_per_second: Any) -> float:
+    """Return the rate of a pace, in inferences per second."""
+    given = [
+        (name, rate) for name, rate in (("fps", fps), ("tokens_per_second", tokens_per_second)) if rate is not None
+    ]
+    if len(given) != 1:
+        raise TypeError("state one rate: fps=30, or tokens_per_second=20")
+    (name, rate), least, most = given[0], 0.01, 10_000
+    return _checked_number(name, rate, least, most, "inferences per second")
+
+
+def checked_miss_rate(miss_rate: Any) -> float:
+    """Return the share of the deadlines that may be missed."""
+    return _checked_number("miss_rate", miss_rate, 0.001, 0.5, "a share of the deadlines")
+
+
+def _checked_number(name: str, given: Any, least: float, most: float, wanted: str) -> float:
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__float__"):
+        raise TypeError(f"{name} is {given!r}: {wanted}, from {least:g} to {most:g}")
+    number = float(given)
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number:g}: {wanted}, from {least:g} to {most:g}")
+    return number
+
+
+def checked_profiles(profiles: Any) -> tuple[Any, ...] | None:
+    """Return the profiles of a pace as a tuple, or None for the shipped ones."""
+    if isinstance(profiles, (str, bytes)) or not isinstance(profiles, (Iterable, type(None))):
+        raise TypeError(f"profiles is {profiles!r}: a list of profiles, or None for the shipped ones")
+    return None if profiles is None else tuple(profiles)
+
+
 def check_path(name: str, path: Any) -> None:
     """Raise TypeError if an argument is neither a text nor a path."""
     if not isinstance(path, (str, os.PathLike)):

@@ -5,7 +5,15 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, overload
 
-from htppower.control.arguments import check_reason, checked_close_timeout, checked_timeout_us
+from htppower.control.arguments import (
+    check_reason,
+    checked_close_timeout,
+    checked_miss_rate,
+    checked_part,
+    checked_profiles,
+    checked_rate,
+    checked_timeout_us,
+)
 from htppower.control.claims.holds import Hold
 from htppower.control.context_manager import Closing
 from htppower.control.modes.mode_session import ModeSession, named_profiles
@@ -14,6 +22,7 @@ from htppower.control.phases.blocks import Inference, Phases, Preparation
 from htppower.control.phases.streams import Function, Token, vote_on_calls, vote_on_stream
 from htppower.control.phases.tickets import Ticket
 from htppower.events import Phase
+from htppower.profiles.speeds import DEFAULT_DEVICE
 
 if TYPE_CHECKING:
     import os
@@ -22,6 +31,7 @@ if TYPE_CHECKING:
     from htppower.control.claims.claims import Claims
     from htppower.control.closer import Closer
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.pace.pace import Pace
     from htppower.errors import VoteRejected
     from htppower.events import Degradation, State
     from htppower.profiles.profile import Profile
@@ -31,7 +41,7 @@ class Session(Closing):
     """One client: one profile, one power config id per core. ``VoteController.session`` opens it.
 
     All methods may be called from any thread, and phases may overlap. A session is closed when no reference to it, or
-    to an inference, a ticket or a stream of it, is left.
+    to an inference, a ticket, a stream or a pace of it, is left.
     """
 
     __slots__ = ("__weakref__", "_claims", "_closer", "_phases", "_record")
@@ -84,7 +94,7 @@ class Session(Closing):
 
     @property
     def profile(self) -> Profile:
-        """The profile in use, which is the session's own or the profile of a hold or a cap."""
+        """The profile in use, which is the session's own or the profile of a hold, a cap or a pace."""
         return self._record.plan.profile
 
     @property
@@ -277,6 +287,56 @@ class Session(Closing):
             weakref.ref(owner)
         claim = self._claims.make_hold(self._record, profile, reason, timeout_us)
         return Hold(self._claims, self._record, claim, owner)
+
+    def pace(
+        self,
+        *,
+        fps: float | None = None,
+        tokens_per_second: float | None = None,
+        miss_rate: float = 0.01,
+        profiles: Iterable[str | os.PathLike[str] | Profile] | None = None,
+        wait: bool = True,
+        device: str | os.PathLike[str] = DEFAULT_DEVICE,
+    ) -> Pace:
+        """Keep a rate of inferences with the lowest profile that is enough for it, until the pace is closed.
+
+        Run the inferences by ``Pace.inference`` or ``Pace.ainference``. The pace begins with the highest profile and
+        measures. It then chooses the lowest profile that keeps the rate, and a higher one as soon as too many deadlines
+        are missed; at most one change a second. Holds and caps have priority over it (docs/pace.md).
+
+        Args:
+            fps: the rate in inferences per second, such as frames; or use ``tokens_per_second``.
+            tokens_per_second: the same for tokens.
+            miss_rate: the share of the deadlines that may be missed, from 0.001 to 0.5.
+            profiles: the profiles to choose among, by name or path, in any order; None for the session's own profile
+                and the shipped profiles that are lower.
+            wait: whether an inference that is asked for early waits for its slot.
+            device: the device model, by name or path, that states how fast each profile is until that is measured.
+
+        Returns:
+            The pace. ``close`` it, or use it as a context manager. It also ends when no reference to it is left.
+
+        Raises:
+            ProfileError: a profile or the device model can't be found or is invalid.
+            SessionClosed: the session is closed, or is being closed.
+            TypeError: not exactly one rate is given, or an argument has the wrong type.
+            ValueError: the session has a pace already, a number is out of range, or a profile sends no votes.
+            VoteRejected: the votes of the first profile failed and the controller has ``on_error="raise"``.
+        """
+        from htppower.control.pace.pace import Pace  # noqa: PLC0415 - few hosts need it
+
+        per_s, miss_rate = checked_rate(fps, tokens_per_second), checked_miss_rate(miss_rate)
+        if wait:
+            checked_part(self._record.gate.time, "time", ("wait_until",), "one that can wait, or pace(wait=False)")
+        return Pace(
+            self._phases,
+            self._claims,
+            per_s=per_s,
+            miss_rate=miss_rate,
+            profiles=checked_profiles(profiles),
+            wait=wait,
+            device=device,
+        )
 
     def modes(self, modes: Mapping[str, str | os.PathLike[str] | Profile] | Iterable[str]) -> ModeSession:
         """Return a form of this session whose inferences each name their mode; the highest mode in flight counts.

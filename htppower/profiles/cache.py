@@ -11,10 +11,13 @@ from htppower.profiles.loading import examine_profile
 from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.profile import Profile
 from htppower.profiles.regular_file import FileVersion, file_version
+from htppower.profiles.speeds import read_device_speeds
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
+
+    from htppower.profiles.speeds import DeviceSpeeds
 
 # A limit, in case a host generates paths.
 MOST_PROFILES = 256
@@ -46,6 +49,14 @@ class ProfileCache:
         self._folders = folder_list(folders)
         Folders.of(self._folders)  # reads each folder, so that a wrong one is refused now, not with the first session
         self._entries: dict[str, _Entry] = {}
+
+    def device_speeds(self, device: str | os.PathLike[str]) -> DeviceSpeeds:
+        """Return the speeds of a device model, by name or by path.
+
+        Raises:
+            ProfileError: the model can't be found or read, or states no speeds.
+        """
+        return read_device_speeds(device, self._folders)
 
     def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
         """Return a profile by name or by path; a ``Profile`` is returned unchanged.

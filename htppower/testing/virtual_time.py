@@ -71,6 +71,10 @@ class VirtualTime:
         """Move the time forward without running alarms, like a slow native call. The alarms then run late."""
         self._now_us += round(duration_s * 1_000_000)
 
+    def wait_until(self, at_us: int) -> None:
+        """Move the time forward to a time, and run each alarm on the way, like a host that waits."""
+        self.advance_us(max(0, at_us - self._now_us))
+
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> int:
         """Arm an alarm; return its number for ``cancel``."""
         with self._lock:

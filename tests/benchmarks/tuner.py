@@ -18,11 +18,12 @@ import numpy as np
 from figures import Figure
 from support.trace_files import own_header
 
+from htppower.profiles.speeds import DEFAULT_DEVICE
 from htppower.tools.tuning.cost.blocks import Blocks
 from htppower.tools.tuning.cost.exact import ExactTimeOuts
 from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
 from htppower.tools.tuning.cost.workload import Timing, Workload
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE, load_device_model
+from htppower.tools.tuning.models.file import load_device_model
 from htppower.tools.tuning.replay import replay
 from htppower.tools.tuning.traces.read import read_trace
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace

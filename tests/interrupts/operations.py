@@ -188,6 +188,19 @@ def _hold(world: World) -> Action:
     return act
 
 
+@operation("a pace that changes the profile of a session in use")
+def _pace(world: World) -> Action:
+    session = world.in_use("balanced")
+
+    def act() -> None:
+        with session.pace(fps=1000, profiles=[loaded("low_balanced"), loaded("power_saver")]) as pace:
+            for _ in range(2):
+                with pace.inference():
+                    pass
+
+    return act
+
+
 @operation("a cap and its end, over one session in use and one in its window")
 def _cap(world: World) -> Action:
     world.in_use()

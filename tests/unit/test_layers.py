@@ -258,6 +258,7 @@ CONTROL_MAY_IMPORT = {
     "claims": {"core", "plans", "time"},
     "phases": {"core", "gate", "time"},
     "modes": {"core", "phases", "plans"},
+    "pace": {"claims", "core", "phases", "plans", "time"},
     "recording": {"clock", "core", "plans", "gate", "learning", "time", "files"},
     "status": {
         "clock",
@@ -266,6 +267,7 @@ CONTROL_MAY_IMPORT = {
         "ledger",
         "plans",
         "learning",
+        "pace",
         "phases",
         "recording",
         "time",

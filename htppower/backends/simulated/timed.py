@@ -107,12 +107,15 @@ class TimedHtp(SimulatedHtp):
             self._count()
             return self._energy_j
 
-    def infer(self, device_id: int = 0, core_id: int = 0) -> None:
-        """Run an inference; return after the time that it takes with the votes in force at its beginning."""
+    def infer(self, device_id: int = 0, core_id: int = 0, *, work: float = 1.0) -> None:
+        """Run an inference; return after the time that it takes with the votes in force at its beginning.
+
+        ``work``: how much it has to do, in times of ``Timing.inference_us``.
+        """
         core = (device_id, core_id)
         with self._meter:
             self._count()
-            taken_us = self._duration_us(core)
+            taken_us = self._duration_us(core, work)
             self._risen.discard(core)
             self._running[core] = self._running.get(core, 0) + 1
         try:
@@ -157,10 +160,10 @@ class TimedHtp(SimulatedHtp):
             self._count()
             super().restart_subsystem(fatal=fatal, forget_ids=forget_ids, fastrpc=fastrpc, rebuild_us=rebuild_us)
 
-    def _duration_us(self, core: tuple[int, int]) -> int:
+    def _duration_us(self, core: tuple[int, int], work: float) -> int:
         """Return how long an inference takes that begins now."""
         timing, votes = self._timing, self.effective(*core)
-        taken_us = timing.inference_us / timing.speeds.get(votes.core_target, 1)
+        taken_us = work * timing.inference_us / timing.speeds.get(votes.core_target, 1)
         if 0 < taken_us <= votes.rpc_polling_time_us:
             taken_us -= timing.polling_saves_us
         idle_us = self._clock.now_us - self._ended_us.get(core, self._clock.now_us)

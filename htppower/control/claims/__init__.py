@@ -1,6 +1,7 @@
-"""Holds and caps: another profile for one session, and a limit on all.
+"""Holds, paces and caps: another profile for one session, and a limit on all.
 
 May import what ``control`` may; of its rooms: core, plans and time.
 
-``holds`` has their handles. ``claims`` has the list of all holds and caps, and lets the sessions change their profiles.
+``holds`` has the handles of holds and caps. ``claims`` has the list of all, and changes the profiles of
+sessions.
 """

@@ -1,4 +1,4 @@
-"""Holds and caps: both replace a session's own profile.
+"""Holds, caps and paces: each replaces a session's own profile.
 
 Each change is one step with the line. The state machine handles it as a change of profile: at once if votes are raised,
 otherwise at the next raise. A sustain time that runs ends.
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from htppower.control.core.home import Home
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.plans import Plan
+    from htppower.control.plans.precedence import Paces
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.profiles.cache import ProfileCache
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False, repr=False)
 class Claims:
-    """The holds of all sessions of a controller, and its caps."""
+    """The holds and paces of all sessions of a controller, and its caps."""
 
     _home: Home
     profiles: ProfileCache
@@ -141,6 +142,53 @@ class Claims:
         session.holds = tuple(other for other in session.holds if other is not claim)
         self._ended(session, claim, end)
         return self._home.reconciler.settle(session, Cause.HOLD_ENDED, reason=claim.reason, only_if_changed=True)
+
+    def begin_pace(self, session: SessionRecord, pace: Paces, handle: object) -> None:
+        """Let a pace choose the profile of a session, until it ends or its handle is gone.
+
+        Raises:
+            SessionClosed: the session is being closed.
+            ValueError: the session has a pace already.
+            VoteRejected: a call failed and the controller has ``on_error="raise"``.
+        """
+        watch = self._watch(handle, functools.partial(self.end_pace, session, pace, quiet=True, soon=True))
+        begin = functools.partial(self._begin_pace, session, pace, watch)
+        self._home.raise_failure(session, self._home.engine.run(begin, Urgency.RAISE))
+
+    def _begin_pace(self, session: SessionRecord, pace: Paces, watch: weakref.ref[Any]) -> VoteRejected | None:
+        self._home.registry.require_live(session)
+        if session.pace is not None:
+            raise ValueError(f"session {session.number} has a pace already: close it first")
+        if session.gate.closing or session.gone or watch() is None:
+            return None
+        session.pace, pace.watch = pace, watch
+        return self._move_pace(session, pace)
+
+    def move_pace(self, session: SessionRecord, pace: Paces) -> None:
+        """Let a session use the profile that its pace has chosen, without waiting."""
+        self._home.engine.post(functools.partial(self._move_pace, session, pace), Urgency.RAISE)
+
+    def _move_pace(self, session: SessionRecord, pace: Paces) -> VoteRejected | None:
+        if session.pace is not pace:
+            return None
+        reason = pace.reason
+        pace.claim = self._claim("pace", pace.profile, reason, None)
+        return self._home.reconciler.settle(session, Cause.PROFILE_CHANGED, reason=reason, only_if_changed=True)
+
+    def end_pace(self, session: SessionRecord, pace: Paces, *, quiet: bool, soon: bool) -> None:
+        """End a pace, unless it has ended; with ``quiet`` it raises no error, and with ``soon`` it does not wait."""
+        action = functools.partial(self._end_pace, session, pace)
+        if soon:
+            self._home.engine.post(action, Urgency.LOWER)
+        else:
+            error = self._home.engine.run(action, Urgency.LOWER)
+            self._home.raise_failure(session, error, quiet=quiet)
+
+    def _end_pace(self, session: SessionRecord, pace: Paces) -> VoteRejected | None:
+        if session.pace is not pace:
+            return None
+        session.pace = pace.watch = None
+        return self._home.reconciler.settle(session, Cause.PROFILE_CHANGED, only_if_changed=True)
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
         """End every hold of a session, then close it; return the failures. The line is held."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from htppower.control.core.meaning import Meaning, meaning_of
 from htppower.control.core.state_machine import Step
 from htppower.control.core.tellers import tell_degradations
-from htppower.control.plans.precedence import in_use
 from htppower.errors import VoteRejected, kept, without_frames
 from htppower.events import Cause, ReleaseFailed, SessionOpened, State, Trigger
 
@@ -52,8 +51,7 @@ class Lifetimes:
             # The call of ``VoteController.session`` was interrupted. Its caller has no session, so none is opened.
             return
         # A cap may have been set or lifted since the session was made.
-        chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
-        plan = self._planner.plan(chosen)
+        plan = self._planner.plan(session.chosen(self._registry.caps))
         if plan != session.plan:
             session.gate.use_plan(plan)
         session.epoch = self._link.epoch

@@ -13,7 +13,6 @@ from htppower.control.core.meaning import Meaning, meaning_of
 from htppower.control.core.state_machine import SessionMachine, Step, desired, next_step
 from htppower.control.core.tellers import tell_degradations, tell_learnt, tell_saves
 from htppower.control.gate.counts import count_begun
-from htppower.control.plans.precedence import in_use
 from htppower.errors import VoteRejected, kept, without_frames
 from htppower.events import Cause, ColdStart, ProfileChanged, ReleaseFailed, State, Trigger
 
@@ -221,8 +220,7 @@ class Reconciler:
         if self._has_own_plan(session) or session.gone or session.gate.closing:
             return False
         before = session.plan
-        chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
-        plan = self._planner.plan(chosen)
+        plan = self._planner.plan(session.chosen(self._registry.caps))
         if plan is before or plan == before:
             return False
         if plan.profile == before.profile:
@@ -242,10 +240,10 @@ class Reconciler:
         return True
 
     def _has_own_plan(self, session: SessionRecord) -> bool:
-        """Return whether a session uses the plan of its own profile, since no hold or cap applies."""
+        """Return whether a session uses the plan of its own profile, since no hold, cap or pace applies."""
         plan = session.gate.plan
         is_own = plan.profile is session.own and plan.missing == self._planner.missing.changes
-        return is_own and not (session.holds or self._registry.caps or session.decided_by)
+        return is_own and not (session.holds or self._registry.caps or session.pace or session.decided_by)
 
     def _note_inits(self, session: SessionRecord) -> None:
         """After an INIT, put all votes of the session in doubt, so that the next raise sends all of them.

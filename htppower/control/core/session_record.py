@@ -9,6 +9,7 @@ import attrs
 
 from htppower.control.gate.gate import Gate
 from htppower.control.ledger.ledger import NOTHING
+from htppower.control.plans.precedence import in_use
 from htppower.errors import kept
 from htppower.events import State
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from htppower.control.core.home import Home
     from htppower.control.ledger.ledger import Ledger
     from htppower.control.plans.plans import Plan
-    from htppower.control.plans.precedence import Claim
+    from htppower.control.plans.precedence import Claim, Paces
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Cause
@@ -159,7 +160,8 @@ class SessionRecord:
         error: the last failed call; None after a success.
         own: the session's own profile: the one of ``VoteController.session``, or of the last ``Session.use``.
         holds: the holds on the session.
-        decided_by: the hold or the cap that replaces its own profile.
+        pace: the pace that chooses its profile; None for most sessions.
+        decided_by: the hold, the cap or the pace that decides its profile; None if its own profile is used.
         history: its calls, stays and saved calls.
         gate: its plan, counts, deadline and alarm.
         handle: a weak reference to its phases; the session is closed when they are garbage collected.
@@ -184,6 +186,7 @@ class SessionRecord:
         "number",
         "own",
         "owner",
+        "pace",
         "retry_us",
         "state",
         "tickets",
@@ -215,6 +218,7 @@ class SessionRecord:
         self.error: VoteRejected | None = None
         self.own = own
         self.holds: tuple[Claim, ...] = ()
+        self.pace: Paces | None = None
         self.decided_by: Claim | None = None
         self.history = History(Stay(State.UNVOTED, time.now_us, None, _NONE_LEFT))
         self.gate = Gate(self, time, settle_soon, plan, recall)
@@ -241,6 +245,12 @@ class SessionRecord:
         """The fields that name the session in each of its events."""
         return {"session": self.number, "owner": self.owner, "profile": self.plan.profile.name}
 
+    def chosen(self, caps: tuple[Claim, ...]) -> Profile:
+        """Return the profile that it should use, and note which claim decides that."""
+        pace = None if self.pace is None else self.pace.claim
+        profile, self.decided_by = in_use(self.own, self.holds, caps, pace)
+        return profile
+
     def forget(self) -> None:
         """Put all votes on the ids in doubt, so that they are sent again."""
         for ledger in self.ledgers.values():
@@ -250,6 +260,8 @@ class SessionRecord:
         """In a forked child: forget the ids, which exist only in the parent."""
         self.state = State.DESTROYED
         self.holds = ()
+        if self.pace is not None:
+            self.pace.disown()
         self.gate.disown()
 
     def __repr__(self) -> str:

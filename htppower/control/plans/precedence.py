@@ -1,4 +1,4 @@
-"""The profile that a session uses: its own profile, or the profile of a hold or a cap.
+"""The profile that a session uses: its own profile, or the profile of a hold, a cap or a pace.
 
 The vendor orders its profiles from burst to extreme_power_saver. Here the votes of a profile give its place in that
 order, so a user's own profile has a place, too.
@@ -6,7 +6,7 @@ order, so a user's own profile has a place, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -14,6 +14,7 @@ from htppower.profiles.sustain import longest_us
 from htppower.rules import power_order
 
 if TYPE_CHECKING:
+    import weakref
     from collections.abc import Sequence
 
     from htppower.profiles.profile import Profile
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Claim:
-    """A hold or a cap.
+    """A hold, a cap, or the choice of a pace.
 
     Attributes:
-        number: the number of the hold or cap, from 1.
-        kind: ``hold`` or ``cap``.
+        number: the number of the claim, from 1.
+        kind: ``hold``, ``cap`` or ``pace``.
         profile: the profile that it asks for.
         reason: why it was requested; shown in status and events.
         since_us: when it began, by the controller's clock.
@@ -40,16 +41,46 @@ class Claim:
     until_us: int | None = None
 
 
-def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:
-    """Return the profile that a session uses, and the hold or cap that decides this; None if its own profile is used.
+class Paces(Protocol):
+    """The pace of a session, as those who send its votes see it.
 
-    The hold that is highest in the vendor's order replaces the session's own profile; if two are equal, the later one
-    does. If the result goes beyond any cap, the lowest cap replaces it.
+    Attributes:
+        claim: its choice as a claim on the session; replaced under the line.
+        watch: the weak reference that ends it when its handle is gone.
     """
+
+    claim: Claim | None
+    watch: weakref.ref[Any] | None
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that it has chosen."""
+
+    @property
+    def reason(self) -> str:
+        """Why it has chosen that profile."""
+
+    def status(self) -> Any:
+        """Return its status, as a frozen value."""
+
+    def disown(self) -> None:
+        """In a forked child: use no lock of the parent."""
+
+
+def in_use(
+    own: Profile, holds: Sequence[Claim], caps: Sequence[Claim], pace: Claim | None = None
+) -> tuple[Profile, Claim | None]:
+    """Return the profile that a session uses, and the claim that decides this; None if its own profile is used.
+
+    The choice of a pace replaces the session's own profile. The hold that is highest in the vendor's order replaces
+    both; if two are equal, the later one does. If the result goes beyond any cap, the lowest cap replaces it.
+    """
+    if pace is not None:
+        own = pace.profile
     if not holds and not caps:
-        return own, None
+        return own, pace
     hold = max(holds, key=lambda claim: (rank(claim.profile), claim.number), default=None)
-    chosen, decides = (own, None) if hold is None else (hold.profile, hold)
+    chosen, decides = (own, pace) if hold is None else (hold.profile, hold)
     if any(exceeds(chosen, cap.profile) for cap in caps):
         decides = min(caps, key=lambda claim: (rank(claim.profile), -claim.number))
         chosen = decides.profile

@@ -12,6 +12,7 @@ from htppower.control.clock.reading import ClockStatus
 from htppower.control.core.session_record import LastCall, LastError
 from htppower.control.gate.cold_starts import ColdStarts
 from htppower.control.gate.cpu_latency import CpuLatencyStatus
+from htppower.control.pace.pace_status import PaceStatus
 from htppower.control.plans.precedence import Claim
 from htppower.control.recording.recorder import RecordingStatus
 from htppower.control.status.cores import CoreStatus
@@ -67,7 +68,7 @@ class SessionStatus(NamedTuple):
         profile: the name of the profile that it uses.
         own_profile: the name of the profile that it was opened with, or that ``use`` has set.
         holds: the holds on it.
-        decided_by: the hold or the cap that decides which profile it uses; None if its own profile is used.
+        decided_by: the hold, the cap or the pace that decides which profile it uses; None if its own profile is used.
         state: whether its votes are up, lowered or not known.
         since_us: when it entered that state.
         cause: the cause of its last transition; None before the first one.
@@ -96,6 +97,7 @@ class SessionStatus(NamedTuple):
         closing: whether it is being closed, and its close waits for a call that has not returned.
         cpu_latency: its limit on the wake-up latency of the CPUs; None if no profile of it had one, and without
             hardware.
+        pace: its pace; None if it has none.
     """
 
     number: int
@@ -127,6 +129,7 @@ class SessionStatus(NamedTuple):
     learnt_further: LearntSustain | None = None
     closing: bool = False
     cpu_latency: CpuLatencyStatus | None = None
+    pace: PaceStatus | None = None
 
 
 @attrs.frozen

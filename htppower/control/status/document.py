@@ -132,7 +132,7 @@ _FORMS.define(
 )
 _FORMS.define(
     SessionStatus,
-    later=("inferences", "cold_starts", "learnt", "learnt_further", "closing", "cpu_latency"),
+    later=("inferences", "cold_starts", "learnt", "learnt_further", "closing", "cpu_latency", "pace"),
     **{**_hints(SessionStatus), "decided_by": _Deciding | None, "votes": Shown(tuple[_Votes, ...], _votes)},
 )
 _FORMS.define(
@@ -188,8 +188,9 @@ def status_document(status: ControllerStatus, *, closed: bool) -> dict[str, Any]
     if not status.clocks:
         del document["clocks"]
     for session in document["sessions"]:
-        if session["cpu_latency"] is None:
-            del session["cpu_latency"]
+        for name in ("cpu_latency", "pace"):
+            if session[name] is None:
+                del session[name]
     return document
 
 

@@ -137,6 +137,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         None if learning is None else _learnt(gate, learning.second.learners),
         gate.closing,
         None if gate.cpu is None else gate.cpu.status(),
+        None if session.pace is None else session.pace.status(),
     )
 
 

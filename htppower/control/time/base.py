@@ -48,6 +48,13 @@ class Time(Clock, Protocol):
         """Run no alarm from now on."""
 
 
+class WaitingTime(Time, Protocol):
+    """A time that also lets a thread wait. A pace needs it."""
+
+    def wait_until(self, at_us: int) -> None:
+        """Wait on the calling thread until this time; alarms may run meanwhile."""
+
+
 def armed_or_none(time: Time, at_us: int, action: Callable[[], None], purpose: str) -> Any:
     """Arm an optional alarm; return a value for ``Time.cancel``, or None if no thread can be started.
 

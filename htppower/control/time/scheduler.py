@@ -136,6 +136,11 @@ class SystemTime(MonotonicClock):
         """Cancel an alarm; if it has run or is cancelled already, do nothing."""
         alarm.action = None
 
+    def wait_until(self, at_us: int) -> None:
+        """Wait on the calling thread until this time."""
+        while (early_us := at_us - self.now_us) > 0:
+            time.sleep(early_us / 1_000_000)
+
     def start(self) -> None:
         """Start the thread of ``call_soon``. If it can't be started, pending actions wait until it can."""
         try:

@@ -14,6 +14,7 @@ from htppower.backends.qnn.htp import QnnHtp
 from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.errors import printable
 from htppower.profiles.regular_file import opened_files, read_regular_file
+from htppower.profiles.speeds import DEFAULT_DEVICE
 from htppower.profiles.yaml_text import profile_name
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
@@ -37,7 +38,6 @@ from htppower.tools.tuning.models.calibration.meter import UNITS, find_meter
 from htppower.tools.tuning.models.calibration.settings import CalibrationFailed, PowerRefused, Settings
 from htppower.tools.tuning.models.calibration.steps import plan
 from htppower.tools.tuning.models.file import (
-    DEFAULT_DEVICE,
     examine_device_model,
     load_device_model,
     model_text,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.profiles.paths import joined
+from htppower.profiles.speeds import DEFAULT_DEVICE
 from htppower.tools.cli import completion
 from htppower.tools.cli.forms import PageFile
 from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
@@ -18,8 +19,8 @@ from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.cli.terminal import echo
 from htppower.tools.cli.trace import needs_extra, reading_options, stream_of
 from htppower.tools.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
+from htppower.tools.cli.tune_pace import OF_A_PACE, pace_options, run_pace
 from htppower.tools.tuning.limits import parse_limit
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,6 +135,7 @@ _MOST_WITHIN = 20
     help="Write the advised profile of each session into this folder, as NAME_tuned.yaml.",
 )
 @force_option("With --write: overwrite an existing file that differs from what htppower wrote.")
+@pace_options
 @fleet_options
 @output_options(_FORMS)
 @click.pass_context
@@ -154,18 +156,25 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     With --fleet one sustain time is found for the traces of many devices, each with a file in FOLDER. The report shows
     what each device loses by it. With --write an interrupted run can be continued.
 
+    With --pace nothing is tuned: it shows how a session that keeps a rate would have run.
+
     Exit code 0: a profile is advised; 1: the limits are impossible, or break on a part of the recording, or with
     --verify the controller did something else; 2: the trace can't be read, or has no gap, or no trace of a fleet can be
-    read.
+    read. With --pace: 0 if no more deadlines were missed than allowed, else 1.
     """
     file, page, folder, form = (options[name] for name in ("file", "page", "folder", "form"))
     limits = _limits(options["limits"])
     if file is None and options["fleet"] is not None:
+        refuse_given(ctx, ("pace", *OF_A_PACE), "one trace")
         run_fleet(ctx, limits, options)
         return
     if file is None or options["fleet"] is not None:
         raise click.UsageError("name a TRACE, or --fleet FOLDER")
     refuse_given(ctx, OF_A_FLEET, "--fleet")
+    if options["pace"] is not None:
+        run_pace(ctx, options)
+        return
+    refuse_given(ctx, OF_A_PACE, "--pace")
     with needs_extra("tune"):
         from htppower.tools.review.tuning.forms import render  # noqa: PLC0415 - not needed for a usage error
         from htppower.tools.tuning.models.file import load_device_model  # noqa: PLC0415 - as above

@@ -224,7 +224,7 @@ def _advise(
 ) -> tuple[SessionAdvice, Aim]:
     """Return advice on a part of a session: on all of it, or on stretches if it is long."""
     try:
-        present, notes = _measured_under(session, question)
+        present, notes = recorded_under(session, question)
     except TuningError as error:
         # Report the errors in the profiles to try as well, so that one run shows them all.
         raise TuningError("\n".join((str(error), *_wrong(question)))) from None
@@ -253,7 +253,7 @@ def variants_of(profile: Profile) -> tuple[Variant, ...]:
     return (Variant(profile, profile),)
 
 
-def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile, tuple[str, ...]]:
+def recorded_under(session: SessionTrace, question: Question) -> tuple[Profile, tuple[str, ...]]:
     """Return the profile that a session was recorded under, and notes on what is assumed.
 
     Raises:

@@ -36,6 +36,7 @@ def test_what_needs_a_thread_returns_in_a_forked_child() -> None:
     with VoteController("simulated", handle_sigterm=False) as controller:
         session, other = controller.session("high_performance"), controller.session("burst")
         asyncio.run(_infer(session))
+        pace = other.pace(fps=100)
         ticket, hang = other.begin(timeout_us=60_000_000), Hang()
         thread = threading.Thread(target=engine_of(controller).line.run, args=(hang, Urgency.RAISE))
         thread.start()
@@ -43,12 +44,14 @@ def test_what_needs_a_thread_returns_in_a_forked_child() -> None:
         told = _in_a_child(
             ("inferred", lambda: asyncio.run(_infer(session))),
             ("ended", ticket.end),
+            ("paced", pace.inference().__enter__),
+            ("unpaced", pace.close),
             ("closed", lambda: session.close(timeout_s=WAITS_S)),
         )
         hang.let_go.set()
         thread.join(HANGS_S)
         ticket.end()
-    assert told == b"inferred, ended, closed"
+    assert told == b"inferred, ended, paced, unpaced, closed"
 
 
 async def _infer(session: Session) -> None:

@@ -22,7 +22,7 @@ from htppower.tools.cli.status.wording import (
     wait,
 )
 from htppower.tools.report.layout import WIDTH, labelled
-from htppower.tools.report.words import duration, rough_duration
+from htppower.tools.report.words import counted, duration, percent, rough_duration
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:
@@ -177,6 +177,7 @@ def _session(
         *_calls(session, seen),
         *(("  without", f"{lost['option']}: {lost['rule']}: {lost['message']}") for lost in session["degradations"]),
     ]
+    lines += _pace(session)
     lines += _cpu_latency(session)
     times = time_in_states(session, seen)
     lines.append(("  states", ", ".join(f"{state} {rough_duration(lasted_us)}" for state, lasted_us in times.items())))
@@ -197,6 +198,17 @@ def _cpu_latency(session: dict[str, Any]) -> Iterator[Line]:
         yield "  cpus", f"wake within {duration(limit['us'])}: {held}"
 
 
+def _pace(session: dict[str, Any]) -> Iterator[Line]:
+    """Yield the rate of a pace and its deadlines. Most sessions have none."""
+    pace = session.get("pace")
+    if pace is None:
+        return
+    recent = "" if pace["recent_per_s"] is None else f", recently {pace['recent_per_s']:.3g}"
+    missed = f"{pace['misses']:,} of {counted(pace['inferences'], 'deadline')} missed, {pace['recent_misses']} recently"
+    keeps = "" if pace["keeps"] else "; no profile of it keeps the rate"
+    yield "  pace", f"{pace['per_s']:g} a second{recent}; {missed}, {percent(pace['miss_rate'])} allowed{keeps}"
+
+
 def _rate(rate: Rate) -> str:
     """Return how many inferences per second there were recently, and how many of them waited."""
     cold = "" if rate.cold is None else f"; {rate.cold:.0%} waited for a call"
@@ -210,7 +222,8 @@ def _profile(session: dict[str, Any], seen: Seen) -> str:
         return str(session["profile"])
     since_us = decides["since_us"]
     why = f"{decides['kind']} '{decides['reason']}' for {lasted(seen, since_us)}, since {clock_time(seen, since_us)}"
-    return f"{session['profile']} in place of {session['own_profile']}: {why}"
+    own, used = session["own_profile"], session["profile"]
+    return f"{used}: {why}" if used == own else f"{used} in place of {own}: {why}"
 
 
 def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:

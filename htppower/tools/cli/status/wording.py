@@ -20,6 +20,7 @@ _DAY = datetime.timedelta(days=1)
 _MOST = 0.99
 _CLOCKS = (("core", "DCVS_V3", "coreVoltageCornerTarget"), ("bus", "DCVS_V3", "busVoltageCornerTarget"))
 _COLOURS = {"RAISED": "red", "LOWERED": "green", "UNKNOWN": "yellow"}
+_DECIDED = {"cap": "capped from", "hold": "held, in place of", "pace": "paced, in place of"}
 _STATES = re.compile(rf"\b({'|'.join(_COLOURS)})\b")
 
 
@@ -52,12 +53,13 @@ def clock_time(view: Seen, time_us: int) -> str:
 
 
 def profile_in_use(session: dict[str, Any]) -> str:
-    """Return the profile that a session uses, with the hold or the cap that decides it."""
+    """Return the profile that a session uses, with the hold, the cap or the pace that decides it."""
     decides = session["decided_by"]
     if decides is None:
         return str(session["profile"])
-    how = "capped from" if decides["kind"] == "cap" else "held, in place of"
-    return f"{session['profile']} ({how} {session['own_profile']}: {decides['reason']})"
+    how, own = _DECIDED.get(decides["kind"], "in place of"), session["own_profile"]
+    replaced = "paced" if decides["kind"] == "pace" and own == session["profile"] else f"{how} {own}"
+    return f"{session['profile']} ({replaced}: {decides['reason']})"
 
 
 def share_up(session: dict[str, Any], view: Seen) -> str:

@@ -5,26 +5,19 @@ Pure functions of values. Other profiles that the model states are used only if 
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING
 
-from htppower.profiles.loading import load_profile
-from htppower.profiles.names import LISTED_FIRST
-from htppower.rules.power_order import CLOCKS, clock_cost
+from htppower.profiles.speeds import corners_of, interpolated, speed_of
 from htppower.tools.tuning.cost.workload import Timing
 from htppower.votes.corners import ExpandedCorner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from htppower.profiles.profile import PowerState, Profile
     from htppower.tools.tuning.models.model import DeviceModel
     from htppower.votes.vote_set import VoteSet
 
 
-# The highest corner with its own place in the order; MAX stands for the highest corner of a device.
-_HIGHEST = int(ExpandedCorner.DEFINED_MAX)
 _US = 1_000_000
 _CALLS_OF_A_GAP = 2
 
@@ -32,29 +25,10 @@ _CALLS_OF_A_GAP = 2
 def speed(model: DeviceModel, profile: Profile) -> float:
     """Return how fast the same work runs under a profile, relative to burst, which is 1.
 
-    If the model states a speed for the profile, that is used. If the profile extends a shipped profile with a stated
-    speed, and votes for the same corners, that speed is used. The speed of any other profile is interpolated between
-    the shipped profiles by the average of the core and bus corners. Beyond the last shipped profile it stays constant.
-
     Raises:
         ValueError: the profile sends no votes, so its clocks are not known.
     """
-    if not profile.votes:
-        raise ValueError(f"{profile.name} sends no votes, so its speed is not known")
-    stated = {each.profile: each.speed.value for each in model.speeds}
-    if profile.name in stated:
-        return stated[profile.name]
-    corners = _corners(profile.votes)
-    for name in profile.lineage:
-        if name in stated and name in LISTED_FIRST and _shipped_corners(name) == corners:
-            return stated[name]
-    known: dict[float, list[float]] = {}
-    for name, found in stated.items():
-        if name in LISTED_FIRST:
-            known.setdefault(_place(_shipped_corners(name)), []).append(found)
-    # If the model states no shipped profile, only burst is known, which is 1 by definition.
-    points = sorted((place, sum(found) / len(found)) for place, found in known.items())
-    return _on_the_line(points or [(_place(_shipped_corners("burst")), 1.0)], _place(corners))
+    return speed_of(profile, {each.profile: each.speed.value for each in model.speeds})
 
 
 def stretch(model: DeviceModel, profile: Profile, measured_under: Profile) -> float:
@@ -97,7 +71,7 @@ def lowered_idle_w(model: DeviceModel, state: PowerState) -> float:
 
     A state that asks for at most the lowest corner of each clock counts as released, any other as relaxed.
     """
-    asks = any(corner > ExpandedCorner.MIN for corner in _corners(state.votes))
+    asks = any(corner > ExpandedCorner.MIN for corner in corners_of(state.votes))
     return model.relaxed_idle_w.value if asks else model.released_idle_w.value
 
 
@@ -134,33 +108,7 @@ def wake_late_us(model: DeviceModel, votes: VoteSet) -> float:
     """
     voted = None if votes.hvx is None else votes.hvx.sleep_latency_us
     points = sorted((float(each.sleep_latency_us), each.late_us.value) for each in model.wakes)
-    return _on_the_line(points, points[-1][0] if voted is None else voted)
-
-
-def _corners(votes: VoteSet) -> tuple[int, int]:
-    """Return the highest corners of core and bus that the votes allow or force, as expanded numbers; 0 means none."""
-    core, bus = (min(clock_cost(votes.hvx, clock)[0], _HIGHEST) for clock in reversed(CLOCKS))
-    return core, bus
-
-
-@functools.cache
-def _shipped_corners(name: str) -> tuple[int, int]:
-    return _corners(load_profile(name).votes)
-
-
-def _place(corners: Iterable[int]) -> float:
-    """Return the average of corners, in the vendor's order, as a number that rises with the voltage."""
-    found = tuple(corners)
-    return sum(found) / len(found)
-
-
-def _on_the_line(points: Sequence[tuple[float, float]], at: float) -> float:
-    """Interpolate between points that are sorted by place. Beyond the first and the last, the value stays constant."""
-    before = max((point for point in points if point[0] <= at), default=points[0])
-    after = min((point for point in points if point[0] >= at), default=points[-1])
-    if after[0] == before[0]:
-        return after[1]
-    return before[1] + (after[1] - before[1]) * (at - before[0]) / (after[0] - before[0])
+    return interpolated(points, points[-1][0] if voted is None else voted)
 
 
 def timing(model: DeviceModel, profile: Profile, measured_under: Profile) -> Timing:

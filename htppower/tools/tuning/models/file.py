@@ -12,6 +12,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import DEVICES, Folders, yaml_files
 from htppower.profiles.file_format import structure
 from htppower.profiles.paths import joined, stem_of
+from htppower.profiles.speeds import DEFAULT_DEVICE
 from htppower.profiles.strict_yaml import read_document
 from htppower.profiles.yaml_text import quoted
 from htppower.profiles.yaml_words import read_word
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 _ITEM = "  - "
 _BELOW_ITEM = "    "
-# The model for a device without any measured value.
-DEFAULT_DEVICE = "hexagon_assumed"
 _ENDS = ("lowest", "highest")
 
 

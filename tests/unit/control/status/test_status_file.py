@@ -182,6 +182,7 @@ def test_the_document_has_the_form_that_is_documented(path: Path, monkeypatch: p
     bench.simulated.fail_next(1009)
     with (
         held.hold("burst", reason="preview"),
+        held.pace(fps=30),
         bench.controller.cap("balanced", reason="hot"),
         failing.inference(),
         held.inference(),

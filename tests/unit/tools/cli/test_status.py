@@ -21,6 +21,7 @@ from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.cli.status.command import Watch
 from htppower.tools.cli.status.document import read_status
+from htppower.tools.cli.status.wording import profile_in_use
 from htppower.tools.report.words import rough_duration
 
 if TYPE_CHECKING:
@@ -236,6 +237,41 @@ def test_inferences_and_those_that_waited(command: Command, tmp_path: Path) -> N
     rewrite(path, **document)
     assert "begun" not in command.output("status", str(path))
     bench.controller.close()
+
+
+def test_a_pace_shows_its_rate_its_misses_and_why_it_uses_a_profile(command: Command, tmp_path: Path) -> None:
+    """The session has a line for its pace, and its profile has the reason of the pace, here and in the list."""
+    bench = Bench.make()
+    session = bench.controller.session("burst", owner="camera")
+    pace = session.pace(fps=30, miss_rate=0.05)
+    for _ in range(60):
+        with pace.inference():
+            bench.time.advance_us(5000)
+    with pace.inference():
+        bench.time.advance_us(40_000)
+    bench.controller.serve_status(tmp_path / "status.json")
+    shown = in_one_line(command.run("status", str(tmp_path / "status.json")).stdout)
+    assert "pace 30 a second, recently 29.5; 1 of 61 deadlines missed, 1 recently, 5 % allowed" in shown
+    why = "30 a second: the lowest profile that keeps it"
+    assert f"profile low_power_saver in place of burst: pace '{why}' for" in shown
+    pace.close()
+    bench.controller.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "used", "said"),
+    [
+        ("cap", "balanced", "balanced (capped from burst: why)"),
+        ("hold", "balanced", "balanced (held, in place of burst: why)"),
+        ("pace", "balanced", "balanced (paced, in place of burst: why)"),
+        ("pace", "burst", "burst (paced: why)"),
+    ],
+)
+def test_the_list_says_what_decides_the_profile(kind: str, used: str, said: str) -> None:
+    """A pace that uses the session's own profile replaces nothing."""
+    assert (
+        profile_in_use({"profile": used, "own_profile": "burst", "decided_by": {"kind": kind, "reason": "why"}}) == said
+    )
 
 
 def test_nothing_is_drawn_out_to_now(command: Command, served: Path) -> None:

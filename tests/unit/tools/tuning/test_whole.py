@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from support.inside import patch_private
 
+from htppower.profiles.speeds import DEFAULT_DEVICE
 from htppower.tools.tuning.limits import parse_limit
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE, load_device_model
+from htppower.tools.tuning.models.file import load_device_model
 from htppower.tools.tuning.traces import stretches
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace
 from htppower.tools.tuning.tune import Question, Tuned, tune

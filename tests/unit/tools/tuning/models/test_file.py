@@ -12,7 +12,8 @@ from support.schemas import VALIDATORS
 from support.shipped import shipped_folder
 
 from htppower.errors import ProfileError
-from htppower.tools.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model, odd_order
+from htppower.profiles.speeds import DEFAULT_DEVICE
+from htppower.tools.tuning.models.file import device_names, load_device_model, odd_order
 from htppower.tools.tuning.models.model import ASSUMED, LIMITS_OF_VALUES, MEASURED, SOURCE, DeviceModel, Quantity
 
 if TYPE_CHECKING:
