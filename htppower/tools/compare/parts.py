@@ -1,0 +1,350 @@
+"""The difference of two measurements: of the whole, and of the parts that both have.
+
+Each part is the time between two neighbouring levels, run by run: the host outside the call, FastRPC, the HTP outside
+the graph, waiting, and the graph. If both have cycles, the graph's part is split into the clock and the work. Medians
+of parts do not add up to the median of the whole exactly: what is left over is a number of its own.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import math
+import random
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import HtpPowerError
+from htppower.tools.compare.sample import Sample
+from htppower.tools.report.words import three_digits
+from htppower.tools.review.advice.measurement import MISSING, YIELD_TIMES, Event
+from htppower.tools.review.advice.numbers import Numbers, present
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from htppower.tools.review.advice.measurement import Measurement
+
+CONFIDENCE = 0.95
+_SEED = 43
+
+
+class Where(str, enum.Enum):
+    """Where a difference lies."""
+
+    HOST = "host"
+    FASTRPC = "FastRPC"
+    OUTSIDE = "HTP, outside the graph"
+    WAITING = "HTP, waiting"
+    CLOCK = "HTP, clock"
+    WORK = "HTP, work"
+    LANGUAGE = "language model"
+
+    __str__ = str.__str__
+
+
+# Each level lies within the one before. The time between two of them is in these places.
+_CHAIN = {
+    Event.NETRUN: Where.HOST,
+    Event.QNN: Where.HOST,
+    Event.RPC: Where.FASTRPC,
+    Event.QNN_ACCELERATOR: Where.OUTSIDE,
+    Event.ACCELERATOR: Where.WAITING,
+    Event.COMPUTE: Where.WORK,
+}
+# Whole inferences as hosts see them: each tool measures around a little more or less.
+HOST_WHOLES = (Event.QNN, Event.RPC, Event.NETRUN, Event.INFERENCE)
+_WHOLES = (Event.QNN, Event.NETRUN, Event.INFERENCE, Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
+# The cycles from the begin to the end of a level, or of its ops: their ratio to its time follows the clock.
+_CYCLES = {Event.COMPUTE: Event.CYCLES, Event.ACCELERATOR: Event.TIMELINE}
+# Rates are compared as the time for a token.
+_OF_QUERIES = {
+    Event.TOKEN_RATE: "a token of the answer",
+    Event.PROMPT_RATE: "a token of the prompt",
+    Event.FIRST_TOKEN: "the first token",
+}
+_ALSO = {
+    "power-up of HVX and HMX": (Event.POWER_ON,),
+    "wait for VTCM": (Event.VTCM,),
+    "yields to other graphs": YIELD_TIMES,
+}
+
+
+@attrs.frozen
+class Difference:
+    """A time on both sides, in us, and by how much B's is longer.
+
+    Attributes:
+        name: what takes the time.
+        wheres: where it is spent, from the host inwards.
+        a_us, b_us: the medians; of files with averages, the averages. NaN for the work, whose time is in the clock's.
+        by_us: by how much B is longer; below 0 if it is shorter.
+        low_us, high_us: the interval of the difference; None if a side has too few runs.
+        share: its part of the difference of the whole; 0 if the whole does not differ.
+        said: what stands for the times of A and B, such as their cycles; empty if it is the times.
+    """
+
+    name: str
+    wheres: tuple[Where, ...]
+    a_us: float
+    b_us: float
+    by_us: float
+    low_us: float | None = None
+    high_us: float | None = None
+    share: float = 0.0
+    said: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> bool:
+        """Whether the interval shows a difference: it does not include 0."""
+        return self.low_us is not None and self.high_us is not None and not self.low_us <= 0 <= self.high_us
+
+
+@attrs.frozen(eq=False)
+class Differences:
+    """All that differs.
+
+    Attributes:
+        whole: the whole, as far as both have it.
+        of_a, of_b: the events that stand for the whole.
+        ratio_low, ratio_high: the interval of B's time over A's; None if a side has too few runs.
+        parts: the parts of the whole.
+        rest_us: what the parts do not explain, since medians do not add up.
+        also: what lies within the parts, or beside them.
+        samples: the runs of the whole of A and of B.
+    """
+
+    whole: Difference
+    of_a: Event
+    of_b: Event
+    ratio_low: float | None
+    ratio_high: float | None
+    parts: tuple[Difference, ...]
+    rest_us: float
+    also: tuple[Difference, ...]
+    samples: tuple[Sample, Sample]
+
+    @property
+    def ratio(self) -> float:
+        """B's time over A's."""
+        return self.whole.b_us / self.whole.a_us
+
+
+class _Side:
+    """The columns of a measurement, one number a run, and the medians that were drawn from them."""
+
+    def __init__(self, measured: Measurement, seed: str) -> None:
+        self.measured = measured
+        self._numbers = Numbers(measured)
+        self._draw = random.Random(seed)  # noqa: S311 - no secret depends on it
+
+    def has(self, event: Event) -> bool:
+        """Return whether each run may have the event; sums over all runs do not count."""
+        column = self.measured.columns.get(event, ())
+        return len(column) == self.measured.count and bool(present(column))
+
+    def column(self, *events: Event) -> list[float]:
+        """Return the sum of events for each run; of averages, their typical numbers."""
+        if self.measured.averaged:
+            return [math.fsum(self._numbers.typical(event) or 0.0 for event in events)]
+        columns = [self.measured.columns[event] for event in events if self.has(event)]
+        return [math.fsum(row) for row in zip(*columns, strict=True)]
+
+    def within(self, outer: Event, inner: Event | None) -> list[float]:
+        """Return the time of each run between two levels; of the innermost level, its own time."""
+        if inner is None:
+            return self.column(outer)
+        return [one - other for one, other in zip(self.column(outer), self.column(inner), strict=True)]
+
+    def sample(self, column: Sequence[float], *, whole: bool = False) -> Sample:
+        """Return the sample of a column."""
+        if self.measured.averaged:
+            return Sample.of_statistics(column[0], self.measured.spread if whole else None)
+        found = Sample.of_runs(column)
+        return Sample.of_statistics(MISSING, None) if found is None else found
+
+    def medians(self, sample: Sample) -> list[float]:
+        """Return medians of a sample."""
+        return sample.medians(self._draw)
+
+
+def differences(a: Measurement, b: Measurement) -> Differences:
+    """Return what differs between two measurements.
+
+    Raises:
+        HtpPowerError: they have no time in common, such as queries of a language model and runs of a graph.
+    """
+    sides = (_Side(a, f"{_SEED} A"), _Side(b, f"{_SEED} B"))
+    if any(Event.TOKEN_RATE in each.columns or Event.FIRST_TOKEN in each.columns for each in (a, b)):
+        return _of_queries(sides)
+    common = next((event for event in _WHOLES if all(side.has(event) for side in sides)), None)
+    found = [next((event for event in _WHOLES if side.has(event)), None) for side in sides]
+    of_a, of_b = (common, common) if common else found
+    if of_a is None or of_b is None:
+        raise HtpPowerError(f"{(a if of_a is None else b).name}: has no time of an inference to compare")
+    if common is None and not (of_a in HOST_WHOLES and of_b in HOST_WHOLES):
+        raise HtpPowerError(
+            f"{a.name} has {of_a.printed}, and {b.name} has {of_b.printed}: no time is in both; profile one of them "
+            "with qnn-net-run or ONNX Runtime's provider at the level detailed"
+        )
+    events = [each for each in _CHAIN if each is not Event.NETRUN or common is Event.NETRUN]
+    levels = [event for event in events if common and all(side.has(event) for side in sides)]
+    levels = levels[levels.index(common) :] if common in levels else []
+    columns = tuple(side.column(event) for side, event in zip(sides, (of_a, of_b), strict=True))
+    samples = tuple(side.sample(column, whole=True) for side, column in zip(sides, columns, strict=True))
+    whole, ratios = _whole(
+        "the whole inference" if common in (None, Event.INFERENCE) else common.printed, sides, samples
+    )
+    parts = (
+        tuple(_parts(sides, levels, whole)) if len(levels) > 1 or (levels and _has_cycles(sides, levels[-1])) else ()
+    )
+    rest_us = whole.by_us - math.fsum(part.by_us for part in parts) if parts else 0.0
+    also = tuple(_also(sides)) if common else ()
+    return Differences(whole, of_a, of_b, *ratios, parts, rest_us, also, (samples[0], samples[1]))
+
+
+def _whole(
+    name: str, sides: tuple[_Side, _Side], samples: Sequence[Sample], wheres: tuple[Where, ...] = ()
+) -> tuple[Difference, tuple[float | None, float | None]]:
+    """Return the difference of the whole, and the interval of its ratio."""
+    drawn = [side.medians(sample) for side, sample in zip(sides, samples, strict=True)]
+    has_interval = all(sample.has_interval for sample in samples)
+    whole = _difference(name, wheres, [sample.median for sample in samples], drawn, has_interval=has_interval)
+    if not whole.a_us > 0 or not whole.b_us > 0:
+        raise HtpPowerError(f"{name} is 0 us in one of the files: there is nothing to compare")
+    ratios = sorted(b / a for a, b in zip(*drawn, strict=True) if a > 0)
+    return attrs.evolve(whole, share=1.0 if whole.shown else 0.0), _limits(ratios) if has_interval else (None, None)
+
+
+def _difference(
+    name: str,
+    wheres: tuple[Where, ...],
+    middles: Sequence[float],
+    drawn: Sequence[Sequence[float]],
+    *,
+    has_interval: bool,
+    whole: Difference | None = None,
+) -> Difference:
+    low, high = _limits(sorted(b - a for a, b in zip(*drawn, strict=True))) if has_interval else (None, None)
+    by_us = middles[1] - middles[0]
+    share = by_us / whole.by_us if whole is not None and whole.shown else 0.0
+    return Difference(name, wheres, middles[0], middles[1], by_us, low, high, share)
+
+
+def _limits(ordered: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the interval: as many numbers are below it as above it."""
+    out = round((1 - CONFIDENCE) / 2 * len(ordered))
+    return ordered[out], ordered[-1 - out]
+
+
+def _parts(sides: tuple[_Side, _Side], levels: Sequence[Event], whole: Difference) -> list[Difference]:
+    order = list(_CHAIN)
+    found = []
+    for outer, inner in itertools.pairwise((*levels, None)):
+        if outer is None:
+            continue
+        end = len(order) if inner is None else order.index(inner)
+        wheres = tuple(dict.fromkeys(_CHAIN[event] for event in order[order.index(outer) : end]))
+        columns = [side.within(outer, inner) for side in sides]
+        if inner is None and _has_cycles(sides, outer):
+            found += _clock_and_work(sides, outer, wheres[:-1], whole)
+        else:
+            name = "HTP, computing" if wheres == (Where.WORK,) else " + ".join(wheres)
+            found.append(_of_columns(name, wheres, sides, columns, whole))
+    return found
+
+
+def _of_columns(
+    name: str,
+    wheres: tuple[Where, ...],
+    sides: tuple[_Side, _Side],
+    columns: Sequence[Sequence[float]],
+    whole: Difference | None,
+) -> Difference:
+    samples = [side.sample(column) for side, column in zip(sides, columns, strict=True)]
+    drawn = [side.medians(sample) for side, sample in zip(sides, samples, strict=True)]
+    middles = [sample.median for sample in samples]
+    has_interval = all(sample.has_interval for sample in samples)
+    return _difference(name, wheres, middles, drawn, has_interval=has_interval, whole=whole)
+
+
+def _has_cycles(sides: tuple[_Side, _Side], event: Event) -> bool:
+    cycles = _CYCLES.get(event)
+    return cycles is not None and all(side.has(cycles) for side in sides)
+
+
+def _clock_and_work(
+    sides: tuple[_Side, _Side], event: Event, more: tuple[Where, ...], whole: Difference
+) -> list[Difference]:
+    """Return the graph's time as the part of the clock and the part of the work.
+
+    A time is cycles over their rate. The clock's part is the difference of the rates for the mean number of cycles, and
+    the work's part is the difference of the cycles at the mean of the rates; together they are all of it.
+    """
+    times = [side.sample(side.column(event)) for side in sides]
+    cycles = [side.sample(side.column(_CYCLES[event])) for side in sides]
+    has_interval = all(sample.has_interval for sample in (*times, *cycles))
+    drawn = [side.medians(sample) for samples in (times, cycles) for side, sample in zip(sides, samples, strict=True)]
+    a_us, b_us, a_cycles, b_cycles = (sample.median for sample in (*times, *cycles))
+    rates = tuple(_rate(_CYCLES[event], *pair) for pair in ((a_us, a_cycles), (b_us, b_cycles)))
+    counts = (f"{three_digits(a_cycles / 1e6)} M", f"{three_digits(b_cycles / 1e6)} M")
+    found = []
+    for where, part, said in ((Where.CLOCK, _of_clock, rates), (Where.WORK, _of_work, counts)):
+        by_us = part(a_us, b_us, a_cycles, b_cycles)
+        low, high = _limits(sorted(part(*row) for row in zip(*drawn, strict=True))) if has_interval else (None, None)
+        wheres = (where,) if where is Where.CLOCK else (*more, where)
+        shown = (a_us, b_us) if where is Where.CLOCK else (MISSING, MISSING)
+        share = by_us / whole.by_us if whole.shown else 0.0
+        found.append(Difference(" + ".join(wheres), wheres, *shown, by_us, low, high, share, said))
+    return found
+
+
+def _rate(event: Event, time_us: float, cycles: float) -> str:
+    """Return the cycles for a time. Only those of a timeline are a clock."""
+    rate = cycles / time_us if time_us > 0 else 0.0
+    return f"{rate:.0f} MHz" if event is Event.TIMELINE else f"{rate:.0f}/us"
+
+
+def _of_clock(a_us: float, b_us: float, a_cycles: float, b_cycles: float) -> float:
+    return b_us - a_us - _of_work(a_us, b_us, a_cycles, b_cycles)
+
+
+def _of_work(a_us: float, b_us: float, a_cycles: float, b_cycles: float) -> float:
+    if not a_cycles or not b_cycles:
+        return 0.0
+    return (b_cycles - a_cycles) * (a_us / a_cycles + b_us / b_cycles) / 2
+
+
+def _also(sides: tuple[_Side, _Side]) -> list[Difference]:
+    """Return the known reasons for waiting that both have. They lie within the parts."""
+    found = []
+    for name, events in _ALSO.items():
+        both = [event for event in events if all(side.has(event) for side in sides)]
+        if both:
+            columns = [side.column(*both) for side in sides]
+            found.append(_of_columns(name, (Where.WAITING,), sides, columns, None))
+    return found
+
+
+def _of_queries(sides: tuple[_Side, _Side]) -> Differences:
+    """Return what differs between queries to language models, for each token."""
+    common = [event for event in _OF_QUERIES if all(side.has(event) for side in sides)]
+    if not common:
+        names = " and ".join(side.measured.name for side in sides)
+        raise HtpPowerError(f"{names} have no rate of tokens in common: compare queries with queries")
+    found = []
+    for event in common:
+        columns = [_per_token(side, event) for side in sides]
+        samples = [side.sample(column) for side, column in zip(sides, columns, strict=True)]
+        found.append((_whole(_OF_QUERIES[event], sides, samples, (Where.LANGUAGE,)), samples))
+    (whole, ratios), samples = found[0]
+    also = tuple(each for (each, _), _ in found[1:])
+    return Differences(whole, common[0], common[0], *ratios, (), 0.0, also, (samples[0], samples[1]))
+
+
+def _per_token(side: _Side, event: Event) -> list[float]:
+    column = side.column(event)
+    if event is Event.FIRST_TOKEN:
+        return column
+    return [1e6 / rate for rate in column if rate > 0] or [MISSING]
