@@ -17,16 +17,16 @@ from htppower.tools.cli.options import STANDARD_INPUT, folders_option, output_op
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.cli.trace import needs_extra
-from htppower.tools.compare.comparable import FACTS
-from htppower.tools.compare.comparison import compare
-from htppower.tools.compare.forms import FORMS, render
-from htppower.tools.compare.reading import pair, read_side
+from htppower.tools.review.compare.comparable import FACTS
+from htppower.tools.review.compare.comparison import compare
+from htppower.tools.review.compare.forms import FORMS, render
+from htppower.tools.review.compare.reading import pair, read_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.tools.compare.comparison import Comparison
     from htppower.tools.review.advice.measurement import Measurement
+    from htppower.tools.review.compare.comparison import Comparison
 
 _SIDES = 2
 
@@ -115,7 +115,9 @@ def command(
     percent: float | None,
     folders: tuple[str, ...],
 ) -> None:
-    """Compare two measurements: where the difference lies, whether they are comparable, and what to try.
+    """Compare two measurements, and find where they differ.
+
+    It also says what makes the two hard to compare, and what to try on the slower side.
 
     A and B are files that htppower advise or htppower trace reads, recognised by their content: text or CSV of
     qnn-profile-viewer, CSV of ONNX Runtime's QNN provider, profiles of Genie, AI Hub and qairt.Profiler, optrace and

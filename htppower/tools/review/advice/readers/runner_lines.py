@@ -87,6 +87,7 @@ class LiteRtLines:
             self._facts["delegate"] = found["name"]
             rest = int(found["all"]) - int(found["some"])
             if rest > 0:
+                self._facts["outside the NPU"] = f"{rest} of {found['all']} nodes"
                 self._notes.append(f"{rest} of {found['all']} nodes are not in the delegate {found['name']}.")
 
     def finish(self) -> list[Measurement]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.tools.compare.parts import Where
 from htppower.tools.review.advice.checks.clock import clock_follows
 from htppower.tools.review.advice.numbers import Numbers
 from htppower.tools.review.advice.own_settings import of_mode, polling_us, recorded_runtime, speed
@@ -21,13 +20,14 @@ from htppower.tools.review.advice.rules import (
     Advice,
 )
 from htppower.tools.review.advice.run import advise
+from htppower.tools.review.compare.parts import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from htppower.tools.compare.parts import Differences
     from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.advice.rules import AdviceRule, Report
+    from htppower.tools.review.compare.parts import Differences
 
 # A part with a smaller share of the difference is left alone.
 _SHARE = 0.1

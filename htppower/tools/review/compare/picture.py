@@ -12,9 +12,9 @@ from htppower.tools.report.words import percent, time
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from htppower.tools.compare.comparison import Comparison
-    from htppower.tools.compare.parts import Difference
-    from htppower.tools.compare.sample import Sample
+    from htppower.tools.review.compare.comparison import Comparison
+    from htppower.tools.review.compare.parts import Difference
+    from htppower.tools.review.compare.sample import Sample
 
 # The parts from the host inwards; the colours are those of the other pictures.
 _COLOURS = ("--prepare", "--sustain", "--hmx", "--core", "--bus", "--inference")

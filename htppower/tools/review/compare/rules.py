@@ -93,7 +93,7 @@ OTHER_PROFILE = AdviceRule(
 OTHER_SETTINGS = AdviceRule(
     "CMP-9",
     "They were made with other settings.",
-    "What the files and --about say: release, delegate, threads, batch, measured clock.",
+    "What the files and --about say: release, delegate, nodes outside the NPU, threads, batch, measured clock.",
     "Each of these changes the time of an inference.",
     "Measure both with the same settings.",
     Basis.INFERRED,

@@ -7,11 +7,6 @@ import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from htppower.tools.compare.comparable import Weight, profile_of
-from htppower.tools.compare.comparison import headline, where
-from htppower.tools.compare.parts import CONFIDENCE
-from htppower.tools.compare.picture import order_picture, parts_picture, spread_picture
-from htppower.tools.compare.suggestions import once
 from htppower.tools.report.as_html import as_html
 from htppower.tools.report.as_markdown import as_markdown
 from htppower.tools.report.as_text import as_text
@@ -20,15 +15,20 @@ from htppower.tools.report.layout import NONE, WIDTH
 from htppower.tools.report.words import counted, percent, time
 from htppower.tools.review.advice.measurement import Event, Kind
 from htppower.tools.review.advice.numbers import present
+from htppower.tools.review.compare.comparable import Weight, profile_of
+from htppower.tools.review.compare.comparison import headline, where
+from htppower.tools.review.compare.parts import CONFIDENCE
+from htppower.tools.review.compare.picture import order_picture, parts_picture, spread_picture
+from htppower.tools.review.compare.suggestions import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from htppower.tools.compare.comparison import Comparison
-    from htppower.tools.compare.parts import Difference
-    from htppower.tools.compare.sample import Sample
     from htppower.tools.report.blocks import Block
     from htppower.tools.review.advice.measurement import Measurement
+    from htppower.tools.review.compare.comparison import Comparison
+    from htppower.tools.review.compare.parts import Difference
+    from htppower.tools.review.compare.sample import Sample
 
 FORMAT_VERSION = 1
 _TITLE = "Two measurements compared"
@@ -190,12 +190,13 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield _BY_RATIO
     if found.also and found.parts:
         yield _WITHIN
-    for label, each, sample in zip("AB", (comparison.a, comparison.b), found.samples, strict=True):
+    for label, sample in zip("AB", found.samples, strict=True):
         if sample.has_interval and sample.independent < sample.count / 2:
             told = f"Neighbouring runs of {label} resemble each other: {counted(sample.count, 'run')} tell as much as"
             yield f"{told} {max(1, round(sample.independent))} independent ones, so the interval is wider."
-        for note in dict.fromkeys(each.notes):
-            yield f"{label}: {note}"
+    sides = {"A": comparison.a.notes, "B": comparison.b.notes}
+    for note in dict.fromkeys((*comparison.a.notes, *comparison.b.notes)):
+        yield f"{' and '.join(label for label, notes in sides.items() if note in notes)}: {note}"
 
 
 def _json(comparison: Comparison, _width: int) -> str:

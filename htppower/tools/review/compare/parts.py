@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import HtpPowerError
-from htppower.tools.compare.sample import Sample
 from htppower.tools.report.words import three_digits
 from htppower.tools.review.advice.measurement import MISSING, YIELD_TIMES, Event
 from htppower.tools.review.advice.numbers import Numbers, present
+from htppower.tools.review.compare.sample import Sample, drawn_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,6 +138,7 @@ class _Side:
         self.measured = measured
         self._numbers = Numbers(measured)
         self._draw = random.Random(seed)  # noqa: S311 - no secret depends on it
+        self._ranks: dict[tuple[int, bool], list[tuple[float, float]]] = {}
 
     def has(self, event: Event) -> bool:
         """Return whether each run may have the event; sums over all runs do not count."""
@@ -164,9 +165,12 @@ class _Side:
         found = Sample.of_runs(column)
         return Sample.of_statistics(MISSING, None) if found is None else found
 
-    def medians(self, sample: Sample) -> list[float]:
-        """Return medians of a sample."""
-        return sample.medians(self._draw)
+    def medians(self, sample: Sample, *, of_cycles: bool = False) -> list[float]:
+        """Return medians of a sample. Those of cycles are drawn apart from those of times."""
+        key = (sample.runs, of_cycles)
+        if key not in self._ranks:
+            self._ranks[key] = drawn_ranks(self._draw, sample.runs)
+        return sample.medians(self._ranks[key])
 
 
 def differences(a: Measurement, b: Measurement) -> Differences:
@@ -285,7 +289,11 @@ def _clock_and_work(
     times = [side.sample(side.column(event)) for side in sides]
     cycles = [side.sample(side.column(_CYCLES[event])) for side in sides]
     has_interval = all(sample.has_interval for sample in (*times, *cycles))
-    drawn = [side.medians(sample) for samples in (times, cycles) for side, sample in zip(sides, samples, strict=True)]
+    drawn = [
+        side.medians(sample, of_cycles=samples is cycles)
+        for samples in (times, cycles)
+        for side, sample in zip(sides, samples, strict=True)
+    ]
     a_us, b_us, a_cycles, b_cycles = (sample.median for sample in (*times, *cycles))
     rates = tuple(_rate(_CYCLES[event], *pair) for pair in ((a_us, a_cycles), (b_us, b_cycles)))
     counts = (f"{three_digits(a_cycles / 1e6)} M", f"{three_digits(b_cycles / 1e6)} M")

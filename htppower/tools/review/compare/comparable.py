@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.tools.compare import rules
-from htppower.tools.compare.sample import Sample
 from htppower.tools.report.words import counted, percent, time
 from htppower.tools.review.advice.checks.power import cold_start
 from htppower.tools.review.advice.measurement import Event
 from htppower.tools.review.advice.numbers import Numbers, median, present, two_humps
 from htppower.tools.review.advice.rules import Advice
+from htppower.tools.review.compare import rules
+from htppower.tools.review.compare.sample import Sample, drawn_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from htppower.tools.compare.parts import Differences
     from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.advice.rules import AdviceRule
+    from htppower.tools.review.compare.parts import Differences
 
 # Cycles of one graph vary with the waits for memory, by less than this factor.
 _SAME_WORK = 1.3
@@ -39,7 +39,8 @@ _TOKENS_LEAST = 0.2
 # A measured clock is read now and then, so its median differs by this share anyway.
 _CLOCK_LEAST = 0.03
 _LINTING, _OPTRACE = "Linting", "Optrace"
-# The facts of ``--about``, and those of files. A release, a chip and spinning have rules of their own words.
+_SETTINGS = ("release", "delegate", "outside the NPU", "threads", "batch", "clock")
+# The facts that a user may name.
 FACTS = ("release", "delegate", "threads", "batch", "spin")
 
 
@@ -119,7 +120,7 @@ def _profiles(a: Measurement, b: Measurement, _: Differences) -> Iterator[Found]
 
 def _settings(a: Measurement, b: Measurement, _: Differences) -> Iterator[Found]:
     said = []
-    for name in ("release", "delegate", "threads", "batch", "clock"):
+    for name in _SETTINGS:
         values = [each.facts.get(name) for each in (a, b)]
         if all(values) and values[0] != values[1] and not (name == "clock" and _near(*values)):
             said.append(f"{name} {values[0]} in A, {values[1]} in B")
@@ -210,7 +211,8 @@ def _over_time(label: str, numbers: Numbers, ordered: Sequence[float]) -> Iterat
     first, last = Sample.of_runs(runs[:quarter]), Sample.of_runs(runs[len(runs) - quarter :])
     if quarter >= _QUARTER and first is not None and last is not None:
         draw = random.Random(label)  # noqa: S311 - no secret depends on it
-        by_us = sorted(late - early for early, late in zip(first.medians(draw), last.medians(draw), strict=True))
+        early, late = (each.medians(drawn_ranks(draw, each.runs)) for each in (first, last))
+        by_us = sorted(after - before for before, after in zip(early, late, strict=True))
         out = len(by_us) // 40
         same = by_us[out] <= 0 <= by_us[-1 - out]
         if not same and abs(last.median - first.median) > _DRIFT_LEAST * first.median:

@@ -87,21 +87,27 @@ class Sample:
                 return below + (above - below) * max(0.0, share - low) / (high - low)
         return self.points[-1][1]
 
-    def medians(self, draw: random.Random) -> list[float]:
-        """Return the medians that a bootstrap draws; the median alone, repeated, if it holds too little."""
+    @property
+    def runs(self) -> int:
+        """How many runs a bootstrap draws."""
+        return max(1, round(self.independent))
+
+    def medians(self, ranks: Sequence[tuple[float, float]]) -> list[float]:
+        """Return the medians at these ranks of ``drawn_ranks``; the median itself if it holds too little."""
         if not self.has_interval:
-            return [self.median] * DRAWN
-        runs = max(1, round(self.independent))
-        half = (runs + 1) // 2
-        if runs % 2:
-            return [self.at(draw.betavariate(half, half)) for _ in range(DRAWN)]
-        found = []
-        for _ in range(DRAWN):
-            # The two middle ones of an even number: the lower one, and the next above it.
-            lower = draw.betavariate(half, half + 1)
-            upper = lower + (1 - lower) * draw.betavariate(1, half)
-            found.append((self.at(lower) + self.at(upper)) / 2)
-        return found
+            return [self.median] * len(ranks)
+        return [(self.at(lower) + self.at(upper)) / 2 for lower, upper in ranks]
+
+
+def drawn_ranks(draw: random.Random, runs: int, drawn: int = DRAWN) -> list[tuple[float, float]]:
+    """Return where the two middle ones of so many drawn runs lie, from 0 to 1, as often as asked."""
+    half = (runs + 1) // 2
+    if runs % 2:
+        middles = [draw.betavariate(half, half) for _ in range(drawn)]
+        return list(zip(middles, middles, strict=True))
+    lower = [draw.betavariate(half, half + 1) for _ in range(drawn)]
+    # The upper one is the smallest of those above the lower one.
+    return [(low, low + (1 - low) * draw.betavariate(1, half)) for low in lower]
 
 
 def _independent(runs: Sequence[float]) -> float:

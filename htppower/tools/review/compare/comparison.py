@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.tools.compare.comparable import Found, Weight, check
-from htppower.tools.compare.parts import CONFIDENCE, Differences, differences
-from htppower.tools.compare.suggestions import Suggestion, suggest
 from htppower.tools.report.words import percent, time
+from htppower.tools.review.compare.comparable import Found, Weight, check
+from htppower.tools.review.compare.parts import CONFIDENCE, Differences, differences
+from htppower.tools.review.compare.suggestions import Suggestion, suggest
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.measurement import Measurement
