@@ -85,6 +85,7 @@ def _runs(measured: Measurement, event: Event) -> list[float]:
 
 
 def _body(comparison: Comparison) -> Iterator[Block]:
+    yield Pairs((("A", comparison.a.name), ("B", comparison.b.name)))
     yield Table("The two sides", ("", "A", "B"), _about(comparison))
     yield from _parts(comparison)
     yield from _once(comparison)
@@ -125,8 +126,6 @@ def _spread(sample: Sample) -> str:
 
 _ROWS: Mapping[str, Callable[[Measurement, Sample], str]] = MappingProxyType(
     {
-        "file": lambda measured, _: measured.source,
-        "graph": lambda measured, _: measured.graph,
         "form": lambda measured, _: measured.form,
         "runs": lambda _, sample: f"{sample.count:,}" if sample.count else "averages",
         "median": lambda _, sample: f"{time(sample.median)}{'' if len(sample.points) > 1 else ' on average'}",

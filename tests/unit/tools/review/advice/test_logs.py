@@ -59,7 +59,7 @@ def test_the_runner_of_executorch(tmp_path: Path) -> None:
     """Each line of an input is a time; the time of loading the method is read. One line of many runs is an average."""
     (found,) = read(tmp_path, executorch_log(TIMES_US))
     assert list(found.columns[Event.INFERENCE]) == pytest.approx(TIMES_US)
-    assert (found.averaged, found.once) == (False, {"load": pytest.approx(133_366)})
+    assert (found.averaged, round(found.once["load"])) == (False, 133_366)
     (averages,) = read(tmp_path, executorch_log(TIMES_US, runs=20))
     assert list(averages.columns[Event.INFERENCE]) == pytest.approx(TIMES_US)
     assert "Each time is the average of 20 runs of one input." in averages.notes
@@ -74,8 +74,8 @@ def test_language_models_of_executorch(tmp_path: Path) -> None:
     log = "\n".join(('PyTorchObserver {"type": "NET", "value": "9"}', observer_line(200, 50, 60, 3000)))
     (found,) = read(tmp_path, log)
     assert found.columns[Event.FIRST_TOKEN] == [200_000]
-    assert found.columns[Event.PROMPT_RATE] == [pytest.approx(250)]
-    assert found.columns[Event.TOKEN_RATE] == [pytest.approx(20)]
+    assert list(found.columns[Event.PROMPT_RATE]) == pytest.approx([250])
+    assert list(found.columns[Event.TOKEN_RATE]) == pytest.approx([20])
     assert found.once == {"load": 2_500_000}
 
 

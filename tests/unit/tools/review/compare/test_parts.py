@@ -94,7 +94,9 @@ def test_levels_that_a_side_lacks_join_their_parts() -> None:
 def test_without_cycles_the_clock_is_in_the_work() -> None:
     """The innermost part is then the time of the computation."""
     whole = made([USUAL] * 20)
-    less = [{event: number for event, number in each.items() if event is not Event.CYCLES} for each in whole]
+    less: list[dict[Event, float]] = [
+        {event: number for event, number in each.items() if event is not Event.CYCLES} for each in whole
+    ]
     names = [part.name for part in differences(measured(whole), measured(less)).parts]
     assert names == ["host", "FastRPC", "HTP, outside the graph", "HTP, waiting", "HTP, computing"]
 

@@ -52,12 +52,13 @@ def test_advice_that_applies_is_given() -> None:
 
 def test_without_advice_each_part_has_something_to_look_at() -> None:
     """The host names spinning threads, the work the preparation, the time around the graph the level detailed."""
-    for change, about, word in (
+    changes: tuple[tuple[dict[str, Any], str, str], ...] = (
         ({"host": 900.0}, "host", "SET-14"),
         ({"compute": 3300.0}, "HTP, work", "context binary"),
         ({"around": 900.0}, "HTP, outside the graph", "detailed"),
         ({"mhz": 500.0, "compute": 5000.0}, "HTP, clock", "htppower status"),
-    ):
+    )
+    for change, about, word in changes:
         assert word in " ".join(tried(side(), side(seed=2, **change))[about].do), about
 
 
