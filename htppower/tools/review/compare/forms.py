@@ -35,6 +35,8 @@ _TITLE = "Two measurements compared"
 _FOOT = "It reads what was measured; nothing was sent to hardware."
 _COLOURS = {Weight.BLOCKS: "red", Weight.DOUBT: "yellow", Weight.UNKNOWN: "cyan"}
 _HEAD = ("", "A", "B", "B - A", f"{percent(CONFIDENCE)} interval", "share")
+# Profilers write whole us, and smaller shares say nothing.
+_LEAST_US, _SHARE = 0.1, 0.005
 _SUMS = "Medians of parts do not add up to the median of the whole exactly: {} are left over."
 _STARTS = "The interval is about the runs of these files. Another start of a host may differ more: measure several."
 _WITHIN = "Power-up, VTCM and yields lie within the parts, so they are not parts themselves."
@@ -85,6 +87,7 @@ def _runs(measured: Measurement, event: Event) -> list[float]:
 
 
 def _body(comparison: Comparison) -> Iterator[Block]:
+    yield Heading("The two sides")
     yield Pairs((("A", comparison.a.name), ("B", comparison.b.name)))
     yield Table("The two sides", ("", "A", "B"), _about(comparison))
     yield from _parts(comparison)
@@ -150,12 +153,13 @@ def _parts(comparison: Comparison) -> Iterator[Block]:
 
 def _row(part: Difference) -> tuple[str, ...]:
     a, b = part.said or (time(part.a_us), time(part.b_us))
-    share = f"{'-' if part.share < 0 else ''}{percent(abs(part.share))}" if part.share else ""
+    share = f"{100 * part.share:.0f} %" if abs(part.share) >= _SHARE else ""
     return part.name, a, b, signed(part.by_us), interval(part), share
 
 
 def signed(by_us: float) -> str:
     """Return a difference of times: ``+1.2 ms``, ``-40 us``, ``0 us``."""
+    by_us = by_us if abs(by_us) >= _LEAST_US else 0.0
     sign = "+" if by_us > 0 else "-" if by_us < 0 else ""
     return f"{sign}{time(abs(by_us))}"
 

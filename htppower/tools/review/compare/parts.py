@@ -152,6 +152,11 @@ class _Side:
         columns = [self.measured.columns[event] for event in events if self.has(event)]
         return [math.fsum(row) for row in zip(*columns, strict=True)]
 
+    def ratio(self, event: Event, below: Event) -> list[float]:
+        """Return one event over another for each run."""
+        rows = zip(self.column(event), self.column(below), strict=True)
+        return [one / other if other > 0 else MISSING for one, other in rows]
+
     def within(self, outer: Event, inner: Event | None) -> list[float]:
         """Return the time of each run between two levels; of the innermost level, its own time."""
         if inner is None:
@@ -286,42 +291,41 @@ def _clock_and_work(
     A time is cycles over their rate. The clock's part is the difference of the rates for the mean number of cycles, and
     the work's part is the difference of the cycles at the mean of the rates; together they are all of it.
     """
-    times = [side.sample(side.column(event)) for side in sides]
+    rates = [side.sample(side.ratio(_CYCLES[event], event)) for side in sides]
     cycles = [side.sample(side.column(_CYCLES[event])) for side in sides]
-    has_interval = all(sample.has_interval for sample in (*times, *cycles))
+    has_interval = all(sample.has_interval for sample in (*rates, *cycles))
     drawn = [
         side.medians(sample, of_cycles=samples is cycles)
-        for samples in (times, cycles)
+        for samples in (rates, cycles)
         for side, sample in zip(sides, samples, strict=True)
     ]
-    a_us, b_us, a_cycles, b_cycles = (sample.median for sample in (*times, *cycles))
-    rates = tuple(_rate(_CYCLES[event], *pair) for pair in ((a_us, a_cycles), (b_us, b_cycles)))
-    counts = (f"{three_digits(a_cycles / 1e6)} M", f"{three_digits(b_cycles / 1e6)} M")
+    a_rate, b_rate, a_cycles, b_cycles = (sample.median for sample in (*rates, *cycles))
+    if not min(a_rate, b_rate, a_cycles, b_cycles) > 0:
+        return [
+            _of_columns("HTP, computing", (*more, Where.WORK), sides, [side.column(event) for side in sides], whole)
+        ]
+    unit = " MHz" if _CYCLES[event] is Event.TIMELINE else "/us"
+    said = {
+        Where.CLOCK: (f"{a_rate:.0f}{unit}", f"{b_rate:.0f}{unit}"),
+        Where.WORK: (f"{three_digits(a_cycles / 1e6)} M", f"{three_digits(b_cycles / 1e6)} M"),
+    }
     found = []
-    for where, part, said in ((Where.CLOCK, _of_clock, rates), (Where.WORK, _of_work, counts)):
-        by_us = part(a_us, b_us, a_cycles, b_cycles)
-        low, high = _limits(sorted(part(*row) for row in zip(*drawn, strict=True))) if has_interval else (None, None)
+    for where, part in ((Where.CLOCK, _of_clock), (Where.WORK, _of_work)):
+        by_us = part(a_rate, b_rate, a_cycles, b_cycles)
+        low, high = _limits(sorted(itertools.starmap(part, zip(*drawn, strict=True)))) if has_interval else (None, None)
         wheres = (where,) if where is Where.CLOCK else (*more, where)
-        shown = (a_us, b_us) if where is Where.CLOCK else (MISSING, MISSING)
+        shown = (a_cycles / a_rate, b_cycles / b_rate) if where is Where.CLOCK else (MISSING, MISSING)
         share = by_us / whole.by_us if whole.shown else 0.0
-        found.append(Difference(" + ".join(wheres), wheres, *shown, by_us, low, high, share, said))
+        found.append(Difference(" + ".join(wheres), wheres, *shown, by_us, low, high, share, said[where]))
     return found
 
 
-def _rate(event: Event, time_us: float, cycles: float) -> str:
-    """Return the cycles for a time. Only those of a timeline are a clock."""
-    rate = cycles / time_us if time_us > 0 else 0.0
-    return f"{rate:.0f} MHz" if event is Event.TIMELINE else f"{rate:.0f}/us"
+def _of_clock(a_rate: float, b_rate: float, a_cycles: float, b_cycles: float) -> float:
+    return (a_cycles + b_cycles) / 2 * (1 / b_rate - 1 / a_rate)
 
 
-def _of_clock(a_us: float, b_us: float, a_cycles: float, b_cycles: float) -> float:
-    return b_us - a_us - _of_work(a_us, b_us, a_cycles, b_cycles)
-
-
-def _of_work(a_us: float, b_us: float, a_cycles: float, b_cycles: float) -> float:
-    if not a_cycles or not b_cycles:
-        return 0.0
-    return (b_cycles - a_cycles) * (a_us / a_cycles + b_us / b_cycles) / 2
+def _of_work(a_rate: float, b_rate: float, a_cycles: float, b_cycles: float) -> float:
+    return (b_cycles - a_cycles) * (1 / b_rate + 1 / a_rate) / 2
 
 
 def _also(sides: tuple[_Side, _Side]) -> list[Difference]:

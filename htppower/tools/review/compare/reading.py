@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import statistics
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from htppower.errors import HtpPowerError, ProfileError
 from htppower.errors.root import TraceError, UnreadableFile
 from htppower.profiles.loading import load_profile
 from htppower.tools.readers.limits import JSON_BYTES, raised
+from htppower.tools.readers.opening import open_given
 from htppower.tools.report.words import percent, three_digits
 from htppower.tools.review.advice.measurement import Event, Measurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
@@ -46,7 +48,10 @@ def read_side(
         UnreadableFile: the file can't be read, or is of an unknown kind.
         ImportError: it is a trace, and numpy is not installed.
     """
-    # A trace is recognised after the other kinds, so the standard input is read twice.
+    # A trace is recognised after the other kinds, so what can be read only once is kept.
+    if stream is None and Path(path).is_fifo():
+        with open_given(path) as pipe:
+            return read_side(path, io.BufferedReader(pipe), progress)
     content = None if stream is None else stream.read(raised(JSON_BYTES))
     try:
         return read_measurements(path, None if content is None else io.BytesIO(content), progress)
