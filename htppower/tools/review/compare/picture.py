@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from htppower.tools.report.chart import Chart, Scale
+from htppower.tools.report.chart import HEIGHT, STYLE, Chart, Scale
 from htppower.tools.report.svg import element, svg, text, title, width_of
 from htppower.tools.report.words import percent, time
 
@@ -21,6 +21,14 @@ _COLOURS = ("--prepare", "--sustain", "--hmx", "--core", "--bus", "--inference")
 _LEFT, _RIGHT = 60.0, 970.0
 _BAR_TOP, _BAR_PX, _BAR_STEP = 40.0, 34.0, 52.0
 _KEY_PX, _KEY_STEP, _SQUARE = 11.0, 18.0, 10.0
+# The line and the points of each side, and their colours.
+_KINDS = {"A": ("line", "of-a"), "B": ("priced", "of-b")}
+_STYLE = """
+.htp .of-a { fill: var(--bus); stroke: none; }
+.htp .of-b { fill: var(--sustain); stroke: none; }
+.htp .said-of-a { fill: var(--bus); font-weight: 600; }
+.htp .said-of-b { fill: var(--sustain); font-weight: 600; }
+"""
 # More points than this can't be told apart.
 _MOST_POINTS = 1_000
 
@@ -61,8 +69,10 @@ def _keys(parts: Sequence[Difference], top: float) -> Iterator[str]:
         y = top + row * _KEY_STEP
         style = f"fill: var({colour}); fill-opacity: .55"
         yield element("rect", style=style, x=_LEFT, y=y, width=_SQUARE, height=_SQUARE)
-        share = f", {percent(min(1.0, part.share))} of the difference" if part.share > 0 else ""
-        yield text(_LEFT + 18, y + 9, f"{part.name}{share}", "summary")
+        # The clock's part has all the time of the graph, and its share of the difference.
+        name = f"HTP, computing; {part.name}" if part.said else part.name
+        share = f": {percent(min(1.0, part.share))} of the difference" if part.shown and part.share > 0 else ""
+        yield text(_LEFT + 18, y + 9, f"{name}{share}", "summary")
 
 
 def spread_picture(comparison: Comparison) -> str:
@@ -76,12 +86,12 @@ def spread_picture(comparison: Comparison) -> str:
     chart = Chart(
         ("time of a run", across), ("share of the runs", Scale(0, 1, False, percent, (0, 0.25, 0.5, 0.75, 1)))
     )
-    for label, sample, kind in zip("AB", samples, ("line", "priced"), strict=True):
-        chart.line(_thinned(sample), kind, steps=sample.single)
-        said = "limit" if kind == "priced" else "advised"
-        chart.mark(sample.median, 0.5, said, f"{label}: {time(sample.median)}", f"median of {label}")
+    for label, sample in zip("AB", samples, strict=True):
+        line, mark = _KINDS[label]
+        chart.line(_thinned(sample), line, steps=sample.single)
+        chart.mark(sample.median, 0.5, mark, f"{label}: {time(sample.median)}", f"median of {label}")
     caption = f"The median of A is {time(samples[0].median)}, of B {time(samples[1].median)}."
-    return chart.svg("spread", caption)
+    return _svg("spread", "How the runs are spread", caption, chart)
 
 
 def _thinned(sample: Sample) -> list[tuple[float, float]]:
@@ -98,11 +108,15 @@ def order_picture(comparison: Comparison, runs: Sequence[Sequence[float]]) -> st
     times = [value for column in runs for value in column]
     up = Scale.of(times, time, logarithmic=max(times) > 20 * max(1.0, min(times)))
     chart = Chart(("run, from the first to the last", Scale(0, 1, False, percent, ())), ("time of a run", up))
-    for column, kind in zip(runs, ("best-of", "busy"), strict=True):
+    for label, column, sample in zip("AB", runs, comparison.differences.samples, strict=True):
+        line, mark = _KINDS[label]
         step = max(1, len(column) // _MOST_POINTS)
         last = len(column) - 1
-        chart.points([(place / last, column[place]) for place in range(0, len(column), step)], kind)
-    for label, sample, kind in zip("AB", comparison.differences.samples, ("line", "priced"), strict=True):
-        chart.line([(0, sample.median), (1, sample.median)], kind)
-        chart.mark(0.5, sample.median, "limit" if label == "B" else "advised", label, f"median of {label}")
-    return chart.svg("order", "The runs of A and B from the first to the last.")
+        chart.points([(place / last, column[place]) for place in range(0, len(column), step)], mark)
+        chart.line([(0, sample.median), (1, sample.median)], line)
+        chart.mark(0.5, sample.median, mark, label, f"median of {label}")
+    return _svg("order", "The runs in their order", "The runs of A and B from the first to the last.", chart)
+
+
+def _svg(name: str, says: str, caption: str, chart: Chart) -> str:
+    return svg(name, says, caption, HEIGHT, chart.drawn(), more_style=STYLE + _STYLE)

@@ -181,8 +181,8 @@ def test_the_page_has_pictures_and_loads_nothing(command: Command, tmp_path: Pat
     pictures = [f"<svg{each.partition('</svg>')[0]}</svg>" for each in page.split("<svg")[1:]]
     assert [ET.fromstring(each).find("{http://www.w3.org/2000/svg}title").text for each in pictures] == [  # type: ignore[union-attr] # noqa: S314 - our own page
         "Where the time of an inference goes",
-        "time of a run",
-        "run, from the first to the last",
+        "How the runs are spread",
+        "The runs in their order",
     ]
     assert "default-src 'none'" in page
     assert not any(tag in page for tag in ("<script", "<link", "<img", "<iframe", 'http-equiv="refresh'))
