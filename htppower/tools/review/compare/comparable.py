@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.advice.rules import AdviceRule
-    from htppower.tools.review.compare.parts import Differences
+    from htppower.tools.review.compare.difference import Differences
 
 # Cycles of one graph vary with the waits for memory, by less than this factor.
 _SAME_WORK = 1.3

@@ -8,7 +8,8 @@ import attrs
 
 from htppower.tools.report.words import percent, time
 from htppower.tools.review.compare.comparable import Found, Weight, check
-from htppower.tools.review.compare.parts import CONFIDENCE, Differences, differences
+from htppower.tools.review.compare.difference import CONFIDENCE, Differences
+from htppower.tools.review.compare.parts import differences
 from htppower.tools.review.compare.suggestions import Suggestion, suggest
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from htppower.tools.review.advice.measurement import Event, Kind
 from htppower.tools.review.advice.numbers import present
 from htppower.tools.review.compare.comparable import Weight, profile_of
 from htppower.tools.review.compare.comparison import headline, where
-from htppower.tools.review.compare.parts import CONFIDENCE
+from htppower.tools.review.compare.difference import CONFIDENCE
 from htppower.tools.review.compare.picture import order_picture, parts_picture, spread_picture
 from htppower.tools.review.compare.suggestions import once
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from htppower.tools.report.blocks import Block
     from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.compare.comparison import Comparison
-    from htppower.tools.review.compare.parts import Difference
+    from htppower.tools.review.compare.difference import Difference
     from htppower.tools.review.compare.sample import Sample
 
 FORMAT_VERSION = 1

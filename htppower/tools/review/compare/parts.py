@@ -7,10 +7,8 @@ of parts do not add up to the median of the whole exactly: what is left over is 
 
 from __future__ import annotations
 
-import enum
 import itertools
 import math
-import random
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,31 +16,14 @@ import attrs
 from htppower.errors import HtpPowerError
 from htppower.tools.report.words import three_digits
 from htppower.tools.review.advice.measurement import MISSING, YIELD_TIMES, Event
-from htppower.tools.review.advice.numbers import Numbers, present
-from htppower.tools.review.compare.sample import Sample, drawn_ranks
+from htppower.tools.review.compare.difference import Difference, Differences, Where, limits
+from htppower.tools.review.compare.side import Side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htppower.tools.review.advice.measurement import Measurement
-
-CONFIDENCE = 0.95
-_SEED = 43
-
-
-class Where(str, enum.Enum):
-    """Where a difference lies."""
-
-    HOST = "host"
-    FASTRPC = "FastRPC"
-    OUTSIDE = "HTP, outside the graph"
-    WAITING = "HTP, waiting"
-    CLOCK = "HTP, clock"
-    WORK = "HTP, work"
-    LANGUAGE = "language model"
-
-    __str__ = str.__str__
-
+    from htppower.tools.review.compare.sample import Sample
 
 # Each level lies within the one before. The time between two of them is in these places.
 _CHAIN = {
@@ -71,120 +52,13 @@ _ALSO = {
 }
 
 
-@attrs.frozen
-class Difference:
-    """A time on both sides, in us, and by how much B's is longer.
-
-    Attributes:
-        name: what takes the time.
-        wheres: where it is spent, from the host inwards.
-        a_us, b_us: the medians; of files with averages, the averages. NaN for the work, whose time is in the clock's.
-        by_us: by how much B is longer; below 0 if it is shorter.
-        low_us, high_us: the interval of the difference; None if a side has too few runs.
-        share: its part of the difference of the whole; 0 if the whole does not differ.
-        said: what stands for the times of A and B, such as their cycles; empty if it is the times.
-    """
-
-    name: str
-    wheres: tuple[Where, ...]
-    a_us: float
-    b_us: float
-    by_us: float
-    low_us: float | None = None
-    high_us: float | None = None
-    share: float = 0.0
-    said: tuple[str, ...] = ()
-
-    @property
-    def shown(self) -> bool:
-        """Whether the interval shows a difference: it does not include 0."""
-        return self.low_us is not None and self.high_us is not None and not self.low_us <= 0 <= self.high_us
-
-
-@attrs.frozen(eq=False)
-class Differences:
-    """All that differs.
-
-    Attributes:
-        whole: the whole, as far as both have it.
-        of_a, of_b: the events that stand for the whole.
-        ratio_low, ratio_high: the interval of B's time over A's; None if a side has too few runs.
-        parts: the parts of the whole.
-        rest_us: what the parts do not explain, since medians do not add up.
-        also: what lies within the parts, or beside them.
-        samples: the runs of the whole of A and of B.
-    """
-
-    whole: Difference
-    of_a: Event
-    of_b: Event
-    ratio_low: float | None
-    ratio_high: float | None
-    parts: tuple[Difference, ...]
-    rest_us: float
-    also: tuple[Difference, ...]
-    samples: tuple[Sample, Sample]
-
-    @property
-    def ratio(self) -> float:
-        """B's time over A's."""
-        return self.whole.b_us / self.whole.a_us
-
-
-class _Side:
-    """The columns of a measurement, one number a run, and the medians that were drawn from them."""
-
-    def __init__(self, measured: Measurement, seed: str) -> None:
-        self.measured = measured
-        self._numbers = Numbers(measured)
-        self._draw = random.Random(seed)  # noqa: S311 - no secret depends on it
-        self._ranks: dict[tuple[int, bool], list[tuple[float, float]]] = {}
-
-    def has(self, event: Event) -> bool:
-        """Return whether each run may have the event; sums over all runs do not count."""
-        column = self.measured.columns.get(event, ())
-        return len(column) == self.measured.count and bool(present(column))
-
-    def column(self, *events: Event) -> list[float]:
-        """Return the sum of events for each run; of averages, their typical numbers."""
-        if self.measured.averaged:
-            return [math.fsum(self._numbers.typical(event) or 0.0 for event in events)]
-        columns = [self.measured.columns[event] for event in events if self.has(event)]
-        return [math.fsum(row) for row in zip(*columns, strict=True)]
-
-    def ratio(self, event: Event, below: Event) -> list[float]:
-        """Return one event over another for each run."""
-        rows = zip(self.column(event), self.column(below), strict=True)
-        return [one / other if other > 0 else MISSING for one, other in rows]
-
-    def within(self, outer: Event, inner: Event | None) -> list[float]:
-        """Return the time of each run between two levels; of the innermost level, its own time."""
-        if inner is None:
-            return self.column(outer)
-        return [one - other for one, other in zip(self.column(outer), self.column(inner), strict=True)]
-
-    def sample(self, column: Sequence[float], *, whole: bool = False) -> Sample:
-        """Return the sample of a column."""
-        if self.measured.averaged:
-            return Sample.of_statistics(column[0], self.measured.spread if whole else None)
-        found = Sample.of_runs(column)
-        return Sample.of_statistics(MISSING, None) if found is None else found
-
-    def medians(self, sample: Sample, *, of_cycles: bool = False) -> list[float]:
-        """Return medians of a sample. Those of cycles are drawn apart from those of times."""
-        key = (sample.runs, of_cycles)
-        if key not in self._ranks:
-            self._ranks[key] = drawn_ranks(self._draw, sample.runs)
-        return sample.medians(self._ranks[key])
-
-
 def differences(a: Measurement, b: Measurement) -> Differences:
     """Return what differs between two measurements.
 
     Raises:
         HtpPowerError: they have no time in common, such as queries of a language model and runs of a graph.
     """
-    sides = (_Side(a, f"{_SEED} A"), _Side(b, f"{_SEED} B"))
+    sides = (Side(a, "A"), Side(b, "B"))
     if any(Event.TOKEN_RATE in each.columns or Event.FIRST_TOKEN in each.columns for each in (a, b)):
         return _of_queries(sides)
     common = next((event for event in _WHOLES if all(side.has(event) for side in sides)), None)
@@ -197,24 +71,30 @@ def differences(a: Measurement, b: Measurement) -> Differences:
             f"{a.name} has {of_a.printed}, and {b.name} has {of_b.printed}: no time is in both; profile one of them "
             "with qnn-net-run or ONNX Runtime's provider at the level detailed"
         )
-    events = [each for each in _CHAIN if each is not Event.NETRUN or common is Event.NETRUN]
-    levels = [event for event in events if common and all(side.has(event) for side in sides)]
-    levels = levels[levels.index(common) :] if common in levels else []
     columns = tuple(side.column(event) for side, event in zip(sides, (of_a, of_b), strict=True))
     samples = tuple(side.sample(column, whole=True) for side, column in zip(sides, columns, strict=True))
-    whole, ratios = _whole(
-        "the whole inference" if common in (None, Event.INFERENCE) else common.printed, sides, samples
-    )
-    parts = (
-        tuple(_parts(sides, levels, whole)) if len(levels) > 1 or (levels and _has_cycles(sides, levels[-1])) else ()
-    )
+    name = "the whole inference" if common in (None, Event.INFERENCE) else common.printed
+    whole, ratios = _whole(name, sides, samples)
+    parts = tuple(_parts(sides, _levels(sides, common), whole))
+    if len(parts) == 1 or any(math.isnan(part.by_us) for part in parts):
+        # One part is the whole, and a part that no run has shows nothing of the others.
+        parts = ()
     rest_us = whole.by_us - math.fsum(part.by_us for part in parts) if parts else 0.0
     also = tuple(_also(sides)) if common else ()
     return Differences(whole, of_a, of_b, *ratios, parts, rest_us, also, (samples[0], samples[1]))
 
 
+def _levels(sides: tuple[Side, Side], common: Event | None) -> list[Event]:
+    """Return the levels that both have, from the whole inwards."""
+    if common not in _CHAIN:
+        return []
+    order = list(_CHAIN)
+    inner = order[order.index(common) :]
+    return [event for event in inner if all(side.has(event) for side in sides)]
+
+
 def _whole(
-    name: str, sides: tuple[_Side, _Side], samples: Sequence[Sample], wheres: tuple[Where, ...] = ()
+    name: str, sides: tuple[Side, Side], samples: Sequence[Sample], wheres: tuple[Where, ...] = ()
 ) -> tuple[Difference, tuple[float | None, float | None]]:
     """Return the difference of the whole, and the interval of its ratio."""
     drawn = [side.medians(sample) for side, sample in zip(sides, samples, strict=True)]
@@ -223,7 +103,7 @@ def _whole(
     if not whole.a_us > 0 or not whole.b_us > 0:
         raise HtpPowerError(f"{name} is 0 us in one of the files: there is nothing to compare")
     ratios = sorted(b / a for a, b in zip(*drawn, strict=True) if a > 0)
-    return attrs.evolve(whole, share=1.0 if whole.shown else 0.0), _limits(ratios) if has_interval else (None, None)
+    return attrs.evolve(whole, share=1.0 if whole.shown else 0.0), limits(ratios) if has_interval else (None, None)
 
 
 def _difference(
@@ -235,19 +115,13 @@ def _difference(
     has_interval: bool,
     whole: Difference | None = None,
 ) -> Difference:
-    low, high = _limits(sorted(b - a for a, b in zip(*drawn, strict=True))) if has_interval else (None, None)
+    low, high = limits(sorted(b - a for a, b in zip(*drawn, strict=True))) if has_interval else (None, None)
     by_us = middles[1] - middles[0]
     share = by_us / whole.by_us if whole is not None and whole.shown else 0.0
     return Difference(name, wheres, middles[0], middles[1], by_us, low, high, share)
 
 
-def _limits(ordered: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the interval: as many numbers are below it as above it."""
-    out = round((1 - CONFIDENCE) / 2 * len(ordered))
-    return ordered[out], ordered[-1 - out]
-
-
-def _parts(sides: tuple[_Side, _Side], levels: Sequence[Event], whole: Difference) -> list[Difference]:
+def _parts(sides: tuple[Side, Side], levels: Sequence[Event], whole: Difference) -> list[Difference]:
     order = list(_CHAIN)
     found = []
     for outer, inner in itertools.pairwise((*levels, None)):
@@ -267,7 +141,7 @@ def _parts(sides: tuple[_Side, _Side], levels: Sequence[Event], whole: Differenc
 def _of_columns(
     name: str,
     wheres: tuple[Where, ...],
-    sides: tuple[_Side, _Side],
+    sides: tuple[Side, Side],
     columns: Sequence[Sequence[float]],
     whole: Difference | None,
 ) -> Difference:
@@ -278,13 +152,13 @@ def _of_columns(
     return _difference(name, wheres, middles, drawn, has_interval=has_interval, whole=whole)
 
 
-def _has_cycles(sides: tuple[_Side, _Side], event: Event) -> bool:
+def _has_cycles(sides: tuple[Side, Side], event: Event) -> bool:
     cycles = _CYCLES.get(event)
     return cycles is not None and all(side.has(cycles) for side in sides)
 
 
 def _clock_and_work(
-    sides: tuple[_Side, _Side], event: Event, more: tuple[Where, ...], whole: Difference
+    sides: tuple[Side, Side], event: Event, more: tuple[Where, ...], whole: Difference
 ) -> list[Difference]:
     """Return the graph's time as the part of the clock and the part of the work.
 
@@ -312,7 +186,7 @@ def _clock_and_work(
     found = []
     for where, part in ((Where.CLOCK, _of_clock), (Where.WORK, _of_work)):
         by_us = part(a_rate, b_rate, a_cycles, b_cycles)
-        low, high = _limits(sorted(itertools.starmap(part, zip(*drawn, strict=True)))) if has_interval else (None, None)
+        low, high = limits(sorted(itertools.starmap(part, zip(*drawn, strict=True)))) if has_interval else (None, None)
         wheres = (where,) if where is Where.CLOCK else (*more, where)
         shown = (a_cycles / a_rate, b_cycles / b_rate) if where is Where.CLOCK else (MISSING, MISSING)
         share = by_us / whole.by_us if whole.shown else 0.0
@@ -328,7 +202,7 @@ def _of_work(a_rate: float, b_rate: float, a_cycles: float, b_cycles: float) -> 
     return (b_cycles - a_cycles) * (1 / b_rate + 1 / a_rate) / 2
 
 
-def _also(sides: tuple[_Side, _Side]) -> list[Difference]:
+def _also(sides: tuple[Side, Side]) -> list[Difference]:
     """Return the known reasons for waiting that both have. They lie within the parts."""
     found = []
     for name, events in _ALSO.items():
@@ -336,10 +210,10 @@ def _also(sides: tuple[_Side, _Side]) -> list[Difference]:
         if both:
             columns = [side.column(*both) for side in sides]
             found.append(_of_columns(name, (Where.WAITING,), sides, columns, None))
-    return found
+    return [each for each in found if not math.isnan(each.by_us)]
 
 
-def _of_queries(sides: tuple[_Side, _Side]) -> Differences:
+def _of_queries(sides: tuple[Side, Side]) -> Differences:
     """Return what differs between queries to language models, for each token."""
     common = [event for event in _OF_QUERIES if all(side.has(event) for side in sides)]
     if not common:
@@ -355,7 +229,7 @@ def _of_queries(sides: tuple[_Side, _Side]) -> Differences:
     return Differences(whole, common[0], common[0], *ratios, (), 0.0, also, (samples[0], samples[1]))
 
 
-def _per_token(side: _Side, event: Event) -> list[float]:
+def _per_token(side: Side, event: Event) -> list[float]:
     column = side.column(event)
     if event is Event.FIRST_TOKEN:
         return column

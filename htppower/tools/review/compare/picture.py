@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.tools.review.compare.comparison import Comparison
-    from htppower.tools.review.compare.parts import Difference
+    from htppower.tools.review.compare.difference import Difference
     from htppower.tools.review.compare.sample import Sample
 
 # The parts from the host inwards; the colours are those of the other pictures.

@@ -20,14 +20,14 @@ from htppower.tools.review.advice.rules import (
     Advice,
 )
 from htppower.tools.review.advice.run import advise
-from htppower.tools.review.compare.parts import Where
+from htppower.tools.review.compare.difference import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.advice.rules import AdviceRule, Report
-    from htppower.tools.review.compare.parts import Differences
+    from htppower.tools.review.compare.difference import Differences
 
 # A part with a smaller share of the difference is left alone.
 _SHARE = 0.1

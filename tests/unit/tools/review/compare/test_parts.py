@@ -13,7 +13,8 @@ from support.runtime_logs import hexagon_log, litert_log, llama_times, measured,
 
 from htppower.errors import HtpPowerError
 from htppower.tools.review.advice.measurement import Event, Measurement
-from htppower.tools.review.compare.parts import Differences, Where, differences
+from htppower.tools.review.compare.difference import Differences, Where
+from htppower.tools.review.compare.parts import differences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,6 +180,16 @@ def test_runs_with_missing_rows() -> None:
         each[Event.COMPUTE] = math.nan
     found = differences(measured(inferences), measured(made([USUAL] * 20, seed=3)))
     assert [part.low_us is not None for part in found.parts] == [True] * 6
+
+
+def test_levels_that_never_meet_in_a_run_give_no_parts() -> None:
+    """If no run has both a level and the next one, only the whole is known."""
+    inferences = made([USUAL] * 20)
+    for place, each in enumerate(inferences):
+        each[Event.RPC if place % 2 else Event.QNN_ACCELERATOR] = math.nan
+    found = differences(measured(inferences), measured(made([USUAL] * 20, seed=3)))
+    assert (found.parts, found.rest_us) == ((), 0.0)
+    assert found.whole.low_us is not None
 
 
 def test_ten_thousand_runs_take_a_moment() -> None:
