@@ -69,12 +69,22 @@ def check(a: Measurement, b: Measurement, found: Differences) -> tuple[Found, ..
     findings = [each for rule in both for each in rule(a, b, found)]
     for label, measured, sample in zip("AB", (a, b), found.samples, strict=True):
         findings += _of_one(label, measured, sample)
+    # The same on both sides is told once.
+    merged: dict[tuple[str, Weight], Found] = {}
+    for each in findings:
+        key = (each.rule.id, each.weight)
+        before = merged.get(key)
+        merged[key] = each if before is None else attrs.evolve(each, evidence=f"{before.evidence} {each.evidence}")
     order = list(Weight)
-    return tuple(sorted(findings, key=lambda each: (order.index(each.weight), int(each.rule.id.partition("-")[2]))))
+    return tuple(
+        sorted(merged.values(), key=lambda each: (order.index(each.weight), int(each.rule.id.partition("-")[2])))
+    )
 
 
 def _graph(a: Measurement, b: Measurement, _: Differences) -> Iterator[Found]:
-    cycles = [median(each.columns.get(Event.CYCLES, ())) for each in (a, b)]
+    columns = [(each.columns.get(Event.CYCLES, ()), each.count) for each in (a, b)]
+    # Sums over all layers, such as AI Hub's, are counted in another way.
+    cycles = [median(column if len(column) == count else ()) for column, count in columns]
     known = all(each > 0 for each in cycles)
     if known and max(cycles) > _SAME_WORK * min(cycles):
         evidence = f"An inference of A takes {cycles[0] / 1e6:.2f} million cycles, of B {cycles[1] / 1e6:.2f} million."

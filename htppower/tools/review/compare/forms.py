@@ -131,7 +131,9 @@ _ROWS: Mapping[str, Callable[[Measurement, Sample], str]] = MappingProxyType(
     {
         "form": lambda measured, _: measured.form,
         "runs": lambda _, sample: f"{sample.count:,}" if sample.count else "averages",
-        "median": lambda _, sample: f"{time(sample.median)}{'' if len(sample.points) > 1 else ' on average'}",
+        "median": lambda _, sample: (
+            f"{time(sample.median)}{'' if sample.single or len(sample.points) > 1 else ' on average'}"
+        ),
         "80 % of them": lambda _, sample: _spread(sample),
         "profile": lambda measured, _: profile_of(measured),
         "SoC": lambda measured, _: "" if measured.soc is None else "/".join(measured.soc.names),

@@ -133,9 +133,14 @@ def _parts(sides: tuple[Side, Side], levels: Sequence[Event], whole: Difference)
         if inner is None and _has_cycles(sides, outer):
             found += _clock_and_work(sides, outer, wheres[:-1], whole)
         else:
-            name = "HTP, computing" if wheres == (Where.WORK,) else " + ".join(wheres)
+            name = "HTP, computing" if wheres == (Where.WORK,) else _joined(wheres)
             found.append(_of_columns(name, wheres, sides, columns, whole))
     return found
+
+
+def _joined(wheres: Sequence[Where]) -> str:
+    """Return the name of a part that has several places: ``host + FastRPC``, ``HTP, waiting + work``."""
+    return " + ".join(wheres).replace(" + HTP, ", " + ") if wheres[0].startswith("HTP") else " + ".join(wheres)
 
 
 def _of_columns(
@@ -190,7 +195,7 @@ def _clock_and_work(
         wheres = (where,) if where is Where.CLOCK else (*more, where)
         shown = (a_cycles / a_rate, b_cycles / b_rate) if where is Where.CLOCK else (MISSING, MISSING)
         share = by_us / whole.by_us if whole.shown else 0.0
-        found.append(Difference(" + ".join(wheres), wheres, *shown, by_us, low, high, share, said[where]))
+        found.append(Difference(_joined(wheres), wheres, *shown, by_us, low, high, share, said[where]))
     return found
 
 
@@ -225,7 +230,7 @@ def _of_queries(sides: tuple[Side, Side]) -> Differences:
         samples = [side.sample(column) for side, column in zip(sides, columns, strict=True)]
         found.append((_whole(_OF_QUERIES[event], sides, samples, (Where.LANGUAGE,)), samples))
     (whole, ratios), samples = found[0]
-    also = tuple(each for (each, _), _ in found[1:])
+    also = tuple(attrs.evolve(each, share=0.0) for (each, _), _ in found[1:])
     return Differences(whole, common[0], common[0], *ratios, (), 0.0, also, (samples[0], samples[1]))
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from htppower.tools.review.advice.rules import AdviceRule, Report
     from htppower.tools.review.compare.difference import Differences
 
+OUTSIDE = "outside the NPU"
 # A part with a smaller share of the difference is left alone.
 _SHARE = 0.1
 _DETAILED = "--profiling_level detailed   # qnn-net-run; profiling_level=detailed of ONNX Runtime"
@@ -108,6 +109,7 @@ def suggest(a: Measurement, b: Measurement, found: Differences) -> tuple[Suggest
         slower, faster = ("B", "A") if found.whole.by_us > 0 else ("A", "B")
         sides = {"A": a, "B": b}
         suggestions += _profile(slower, sides[slower], sides[faster])
+        suggestions += _placement(slower, sides[slower], sides[faster])
         # Another profile, or a clock that does not follow it, says all about the clock.
         of_parts = _parts(slower, sides[slower], found)
         suggestions += [each for each in of_parts if not (suggestions and each.about == str(Where.CLOCK))]
@@ -139,6 +141,14 @@ def _profile(side: str, slower: Measurement, faster: Measurement) -> Iterator[Su
         do = of_mode(mine, other.name.rpartition(":")[2]) or do
     why = f"The faster side's profile, {other.name}, {' and '.join(reasons)}; {mine.name} does not."
     yield Suggestion(side, "profile", why, (do,))
+
+
+def _placement(side: str, slower: Measurement, faster: Measurement) -> Iterator[Suggestion]:
+    """Yield what to do if more of the slower side's graph runs outside the NPU."""
+    mine, other = (each.facts.get(OUTSIDE, "") for each in (slower, faster))
+    if mine and other and int(mine.split()[0]) > int(other.split()[0]):
+        why = f"{mine} run outside the NPU, where votes have no effect; on the faster side {other}."
+        yield Suggestion(side, "placement", why, ("give the delegate all nodes: look for what it refuses in the log",))
 
 
 def _parts(side: str, slower: Measurement, found: Differences) -> Iterator[Suggestion]:

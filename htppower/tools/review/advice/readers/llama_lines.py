@@ -16,6 +16,8 @@ import math
 import re
 from typing import TYPE_CHECKING, ClassVar
 
+import attrs
+
 from htppower.tools.review.advice.measurement import MISSING, Event, Measurement
 from htppower.tools.review.advice.rows import Collector, Row, measurements
 
@@ -88,7 +90,13 @@ class HexagonLines:
         for session in tuple(self._current):
             self._end(session)
         collector, note = (self._batches, _BY_BATCH) if self._has_batches else (self._ops, _BY_OPS)
-        return measurements(self._source.path, _HEXAGON, collector.finish(), facts=self._facts, notes=(note,))
+        found = measurements(self._source.path, _HEXAGON, collector.finish(), facts=self._facts, notes=(note,))
+        # The graph of a prompt has the session's name, too.
+        names = [each.graph for each in found]
+        return [
+            attrs.evolve(each, graph=f"{each.graph}, graph {place}") if names.count(each.graph) > 1 else each
+            for place, each in enumerate(found, start=1)
+        ]
 
     def _end(self, session: str) -> None:
         ops = self._current.pop(session, [])
@@ -153,4 +161,5 @@ def of_queries(
     """Return a measurement of the queries to a language model."""
     events = dict.fromkeys(event for query in queries for event in query)
     columns = {event: [query.get(event, MISSING) for query in queries] for event in events}
-    return Measurement(path, form, columns, {event: event.kind.value for event in events}, once=once, notes=(note,))
+    units = {event: event.kind.value for event in events}
+    return Measurement(path, form, columns, units, "tokens", once=once, notes=(note,))

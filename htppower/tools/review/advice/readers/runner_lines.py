@@ -85,9 +85,9 @@ class LiteRtLines:
             self._facts["threads"] = found["count"]
         elif found := _DELEGATE.search(line):
             self._facts["delegate"] = found["name"]
-            rest = int(found["all"]) - int(found["some"])
-            if rest > 0:
-                self._facts["outside the NPU"] = f"{rest} of {found['all']} nodes"
+            rest = max(0, int(found["all"]) - int(found["some"]))
+            self._facts["outside the NPU"] = f"{rest} of {found['all']} nodes"
+            if rest:
                 self._notes.append(f"{rest} of {found['all']} nodes are not in the delegate {found['name']}.")
 
     def finish(self) -> list[Measurement]:

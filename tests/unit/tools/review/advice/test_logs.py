@@ -31,7 +31,7 @@ def test_several_benchmarks_and_old_ones(tmp_path: Path) -> None:
     """Each benchmark of a log is a measurement of its graph; an old log has the average, and no quantiles."""
     one, two = read(tmp_path, litert_log(TIMES_US, graph="a.tflite", outside=2) + "\n" + litert_log([5.0], old=True))
     assert (one.graph, two.graph) == ("a.tflite", "net.tflite")
-    assert "outside the NPU" not in two.facts
+    assert (one.facts["outside the NPU"], two.facts["outside the NPU"]) == ("2 of 64 nodes", "0 of 64 nodes")
     assert two.spread is not None
     assert (two.spread.count, two.spread.quantiles, two.columns[Event.INFERENCE][0]) == (1, (), 5)
 
@@ -98,6 +98,7 @@ def test_prompt_and_answer_of_the_hexagon_backend_are_two_graphs(tmp_path: Path)
     prompt, answer = hexagon_log([900.0] * 2).replace("64:64", "64:512"), hexagon_log([100.0] * 5)
     one, two = read(tmp_path, prompt + answer)
     assert [list(each.columns[Event.ACCELERATOR]) for each in (one, two)] == [[1000] * 2, [200] * 5]
+    assert (one.graph, two.graph) == ("HTP0, graph 1", "HTP0, graph 2")
 
 
 def test_the_times_of_llama_cpp(tmp_path: Path) -> None:

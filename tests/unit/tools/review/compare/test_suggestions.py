@@ -99,6 +99,9 @@ def test_small_differences_are_left_alone() -> None:
 def test_where_only_the_whole_is_known(tmp_path: Path) -> None:
     """The suggestion is to profile both sides; for language models to look at their settings."""
     one, other = (read(tmp_path, litert_log([around + place for place in range(40)]))[0] for around in (900.0, 2000.0))
+    outside = read(tmp_path, litert_log([2000.0 + place for place in range(40)], outside=7))[0]
+    assert tried(one, outside)["placement"].why.startswith("7 of 64 nodes run outside the NPU")
+    assert "placement" not in tried(one, other)
     assert "profiling_level detailed" in tried(one, other)["where the time goes"].do[0]
     assert where(compare(one, other)) == "Only the time of the whole inference is known of both, not where it goes."
     queries = [
