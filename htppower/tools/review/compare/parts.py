@@ -179,7 +179,7 @@ def _clock_and_work(
         for side, sample in zip(sides, samples, strict=True)
     ]
     a_rate, b_rate, a_cycles, b_cycles = (sample.median for sample in (*rates, *cycles))
-    if not min(a_rate, b_rate, a_cycles, b_cycles) > 0:
+    if not all(each > 0 for each in (a_rate, b_rate, a_cycles, b_cycles)):
         return [
             _of_columns("HTP, computing", (*more, Where.WORK), sides, [side.column(event) for side in sides], whole)
         ]

@@ -38,9 +38,9 @@ class Side:
         return [math.fsum(row) for row in zip(*columns, strict=True)]
 
     def ratio(self, event: Event, below: Event) -> list[float]:
-        """Return one event over another for each run."""
+        """Return one event over another for each run that has both."""
         rows = zip(self.column(event), self.column(below), strict=True)
-        return [one / other if other > 0 else MISSING for one, other in rows]
+        return [one / other if one > 0 and other > 0 else MISSING for one, other in rows]
 
     def within(self, outer: Event, inner: Event | None) -> list[float]:
         """Return the time of each run between two levels; of the innermost level, its own time."""

@@ -358,6 +358,8 @@ def test_without_numpy_a_trace_names_the_extra(
     result = command.run("compare", sides[0], trace)
     assert (result.exit_code, 'pip install "htppower[tune]"' in result.stderr) == (2, True)
     assert command.run("compare", *sides).exit_code == 0
+    broken = write(tmp_path, "broken.csv", f"{ort_csv(made([USUAL]))}0,BACKEND,much,US,BACKEND,ROOT,RPC (execute) time")
+    assert "RPC (execute) time is 'much'" in command.run("compare", *(broken,) * 2).stderr
 
 
 def test_the_rules_are_explained(command: Command) -> None:

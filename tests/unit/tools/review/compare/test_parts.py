@@ -78,7 +78,7 @@ def test_the_intervals_of_parts_hold_the_truth() -> None:
         for part in differences(*sides).parts:
             held += not part.shown
             total += 1
-    assert 0.92 <= held / total <= 1.0
+    assert 0.92 <= held / total <= 0.99
 
 
 def test_the_same_files_give_the_same_numbers() -> None:
@@ -133,6 +133,15 @@ def test_averages_have_parts_without_intervals(tmp_path: Path) -> None:
     assert found.parts[1].by_us == pytest.approx(640, rel=0.1)
 
 
+def test_averages_that_a_cold_start_has_moved(tmp_path: Path) -> None:
+    """The smallest numbers are compared instead, as advice does: the warm-up is no difference of the rest."""
+    cold = attrs.evolve(USUAL, power=20_000.0, waits=20_000.0)
+    one, other = (
+        read(tmp_path, viewer_text(made([first, *[USUAL] * 9])))[0] for first in (attrs.evolve(cold, way=261.0), cold)
+    )
+    assert differences(one, other).whole.a_us == pytest.approx(2_900, rel=0.1)
+
+
 def test_clocks_of_timelines_are_told_in_mhz(tmp_path: Path) -> None:
     """The summary of optrace and llama.cpp's log have the cycles of a timeline: their part is the clock in MHz."""
     slow, fast = (read(tmp_path, hexagon_log([120.0 * 1400 / mhz] * 30, mhz=mhz))[0] for mhz in (700.0, 1400.0))
@@ -180,6 +189,16 @@ def test_runs_with_missing_rows() -> None:
         each[Event.COMPUTE] = math.nan
     found = differences(measured(inferences), measured(made([USUAL] * 20, seed=3)))
     assert [part.low_us is not None for part in found.parts] == [True] * 6
+
+
+def test_runs_without_cycles_have_no_rate(tmp_path: Path) -> None:
+    """A run with 0 cycles says nothing of the clock; if no run has cycles, the clock is in the time of the work."""
+    rows = [(1000.0, 1.4e6)] * 8
+    one, other, none = (
+        read(tmp_path, qhas_json(each))[0] for each in (rows, [*rows[1:], (1000.0, 0.0)], [(1000.0, 0.0)] * 8)
+    )
+    assert differences(one, other).parts[0].said == ("1400 MHz", "1400 MHz")
+    assert differences(one, none).parts == ()
 
 
 def test_levels_that_never_meet_in_a_run_give_no_parts() -> None:
