@@ -10,6 +10,7 @@ from htppower.tools.report.words import percent, time
 from htppower.tools.review.compare.comparable import Found, Weight, check
 from htppower.tools.review.compare.difference import CONFIDENCE, Differences
 from htppower.tools.review.compare.parts import differences
+from htppower.tools.review.compare.side import thinned
 from htppower.tools.review.compare.suggestions import Suggestion, suggest
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def compare(a: Measurement, b: Measurement) -> Comparison:
     Raises:
         HtpPowerError: they have no time in common.
     """
+    a, b = thinned(a), thinned(b)
     found = differences(a, b)
     return Comparison(a, b, found, check(a, b, found), suggest(a, b, found))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import statistics
+from array import array
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from htppower.tools.readers.opening import open_given
 from htppower.tools.report.words import percent, three_digits
 from htppower.tools.review.advice.measurement import Event, Measurement
 from htppower.tools.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.compare.side import MOST_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +54,11 @@ def read_side(
     if stream is None and Path(path).is_fifo():
         with open_given(path) as pipe:
             return read_side(path, io.BufferedReader(pipe), progress)
-    content = None if stream is None else stream.read(raised(JSON_BYTES))
+    most = raised(JSON_BYTES)
+    content = None if stream is None else stream.read(most + 1)
+    if content is not None and len(content) > most:
+        hint = "name the file instead: what can be read only once is kept in memory"
+        raise UnreadableFile(path, "", f"is larger than {most // 2**20} MiB", hint)
     try:
         return read_measurements(path, None if content is None else io.BytesIO(content), progress)
     except UnreadableFile as error:
@@ -80,11 +86,12 @@ def _of_session(trace: Trace, session: SessionTrace) -> Measurement:
     return Measurement(
         trace.source,
         _FORMS[trace.format],
-        {Event.INFERENCE: (session.ends_us - session.begins_us).astype(float).tolist()},
+        {Event.INFERENCE: array("d", (session.ends_us - session.begins_us).astype(float).tobytes())},
         {Event.INFERENCE: "us"},
         session.name,
-        begins_us=session.begins_us.tolist(),
-        ends_us=session.ends_us.tolist(),
+        # The gaps between the first ones show the pace.
+        begins_us=session.begins_us[:MOST_RUNS].tolist(),
+        ends_us=session.ends_us[:MOST_RUNS].tolist(),
         notes=(_ONLY_WHOLE, *trace.notes),
         profile=_known_profile(session.profile),
         facts=facts,

@@ -6,6 +6,8 @@ import math
 import random
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.tools.review.advice.measurement import MISSING, Event
 from htppower.tools.review.advice.numbers import Numbers, present
 from htppower.tools.review.compare.sample import Sample, drawn_ranks
@@ -14,6 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htppower.tools.review.advice.measurement import Measurement
+
+
+# More runs make no interval shorter that matters, and would take gigabytes.
+MOST_RUNS = 100_000
+
+
+def thinned(measured: Measurement) -> Measurement:
+    """Return a measurement of evenly spread runs if there are too many, with a note that says so."""
+    step = -(-measured.count // MOST_RUNS)
+    if step < 2:  # noqa: PLR2004 - every run
+        return measured
+    return attrs.evolve(
+        measured,
+        columns={event: column[::step] for event, column in measured.columns.items() if len(column) == measured.count},
+        begins_us=measured.begins_us[:MOST_RUNS],
+        ends_us=measured.ends_us[:MOST_RUNS],
+        notes=(*measured.notes, f"One in {step} of its {measured.count:,} runs is compared."),
+    )
 
 
 class Side:

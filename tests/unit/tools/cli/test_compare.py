@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import random
 import re
 import sys
+import threading
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
@@ -334,6 +336,26 @@ def test_the_standard_input(tmp_path: Path, name: str) -> None:
     assert json.loads(done.stdout)["ratio"] == 1
     twice = CliRunner().invoke(main, ["compare", "-", "-"], input=content)
     assert (twice.exit_code, "can be read only once" in twice.stderr) == (2, True)
+
+
+def test_a_standard_input_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused, and not cut off."""
+    monkeypatch.setattr("htppower.tools.review.compare.reading.JSON_BYTES", 1000)
+    path = write(tmp_path, "ort.csv", ort_csv(made([USUAL] * 9)))
+    done = CliRunner().invoke(main, ["compare", path, "-"], input=ort_csv(made([USUAL] * 9)))
+    assert (done.exit_code, "name the file instead" in in_one_line(done.stderr)) == (2, True)
+
+
+def test_a_pipe_is_read_once(command: Command, tmp_path: Path, sides: tuple[str, str]) -> None:
+    """A named pipe may hold a trace, which is recognised last."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = csv_ends(ran(times(9_000.0)))
+    writer = threading.Thread(target=pipe.write_text, args=(text,))
+    writer.start()
+    document = command.document("compare", sides[0], str(pipe), "--format", "json")
+    writer.join()
+    assert document["b"]["form"] == "table of begins and ends"
 
 
 def test_what_a_trace_knows_is_shown(command: Command, tmp_path: Path) -> None:

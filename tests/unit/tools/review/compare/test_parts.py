@@ -15,6 +15,7 @@ from htppower.errors import HtpPowerError
 from htppower.tools.review.advice.measurement import Event, Measurement
 from htppower.tools.review.compare.difference import Differences, Where
 from htppower.tools.review.compare.parts import differences
+from htppower.tools.review.compare.side import thinned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,6 +210,18 @@ def test_levels_that_never_meet_in_a_run_give_no_parts() -> None:
     found = differences(measured(inferences), measured(made([USUAL] * 20, seed=3)))
     assert (found.parts, found.rest_us) == ((), 0.0)
     assert found.whole.low_us is not None
+
+
+def test_more_runs_than_matter_are_thinned() -> None:
+    """Of 250,000 runs every third is compared, from the first to the last, and a note says so."""
+    runs = [1000.0 + place / 1000 for place in range(250_000)]
+    many = Measurement("many", "form", {Event.QNN: runs, Event.CYCLES: [5.0]}, begins_us=runs, ends_us=runs)
+    less = thinned(many)
+    assert (less.count, less.columns[Event.QNN][-1], list(less.columns)) == (83_334, 1249.999, [Event.QNN])
+    assert (len(less.begins_us), len(less.ends_us)) == (100_000, 100_000)
+    assert less.notes == ("One in 3 of its 250,000 runs is compared.",)
+    few = measured(made([USUAL] * 9))
+    assert thinned(few) is few
 
 
 def test_ten_thousand_runs_take_a_moment() -> None:
