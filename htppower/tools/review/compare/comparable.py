@@ -30,7 +30,7 @@ _SURE = 10
 _MANY = 20
 # A quarter of the runs needs this many to have a median of its own.
 _QUARTER = 10
-# A change that matters to nobody.
+# A smaller change does not matter.
 _DRIFT_LEAST = 0.03
 # Gaps count as another pace from this difference on.
 _PACE_LEAST_US, _PACE_TIMES = 1_000.0, 3.0

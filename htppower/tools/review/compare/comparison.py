@@ -71,7 +71,7 @@ def where(comparison: Comparison) -> str:
     """Return where the difference lies, in a sentence."""
     found = comparison.differences
     if not found.parts:
-        return f"Only the time of {found.whole.name} is known of both, not where it goes."
+        return f"Only {found.whole.name} is known of both, not where the time goes."
     if not found.whole.shown:
         return "No part is made out, since the whole does not differ."
     largest = sorted((part for part in found.parts if part.shown), key=lambda part: -part.share)

@@ -75,7 +75,7 @@ AVERAGES = AdviceRule(
     "CMP-7",
     "A side has averages only.",
     "Whether the file has the single runs, or their statistics.",
-    "One slow run moves an average. Without the spread of the runs, nobody can say what is chance.",
+    "One slow run moves an average. Without the spread of the runs it is not known what is chance.",
     "Take the CSV of qnn-profile-viewer, which has each run.",
     Basis.INFERRED,
     _STATISTICS,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from htppower.tools.review.advice.measurement import Measurement
 
 
-# More runs make no interval shorter that matters, and would take gigabytes.
-MOST_RUNS = 100_000
+# More runs make no interval shorter that matters, and take long.
+MOST_RUNS = 50_000
 
 
 def thinned(measured: Measurement) -> Measurement:

@@ -106,15 +106,20 @@ def suggest(a: Measurement, b: Measurement, found: Differences) -> tuple[Suggest
     """Return what to try on the slower side, for the largest parts of the difference first."""
     suggestions = list(_clock(a, b))
     if found.whole.shown:
-        slower, faster = ("B", "A") if found.whole.by_us > 0 else ("A", "B")
-        sides = {"A": a, "B": b}
-        suggestions += _profile(slower, sides[slower], sides[faster])
-        suggestions += _placement(slower, sides[slower], sides[faster])
-        # Another profile, or a clock that does not follow it, says all about the clock.
-        of_parts = _parts(slower, sides[slower], found)
-        suggestions += [each for each in of_parts if not (suggestions and each.about == str(Where.CLOCK))]
+        label, slower, faster = ("B", b, a) if found.whole.by_us > 0 else ("A", a, b)
+        # A clock that does not follow the profiles, or a profile with higher clocks, says all about the clock.
+        explained = bool(suggestions) or _votes_higher(faster, slower)
+        suggestions += _profile(label, slower, faster)
+        suggestions += _placement(label, slower, faster)
+        of_parts = _parts(label, slower, found)
+        suggestions += [each for each in of_parts if not (explained and each.about == str(Where.CLOCK))]
     suggestions += _once(a, b)
     return tuple(suggestions)
+
+
+def _votes_higher(one: Measurement, other: Measurement) -> bool:
+    """Return whether the profile of one side votes higher clocks than the other's."""
+    return (speed(other.profile) or 1.0) < (speed(one.profile) or 0.0)
 
 
 def _clock(a: Measurement, b: Measurement) -> Iterator[Suggestion]:
@@ -131,8 +136,7 @@ def _profile(side: str, slower: Measurement, faster: Measurement) -> Iterator[Su
     mine, other = slower.profile, faster.profile
     if mine is None or other is None or mine.name == other.name:
         return
-    speeds = speed(mine) or 0.0, speed(other) or 0.0
-    reasons = ["votes higher clocks"] if speeds[0] < speeds[1] else []
+    reasons = ["votes higher clocks"] if _votes_higher(faster, slower) else []
     reasons += ["polls for the answer"] if polling_us(other) and not polling_us(mine) else []
     if not reasons:
         return

@@ -72,6 +72,11 @@ def test_the_profile_of_the_faster_side() -> None:
     assert "HTP, clock" not in found
     of_provider = side(seed=2, mhz=700.0, compute=3571.0, profile="onnxruntime:power_saver")
     assert "htp_performance_mode=burst" in tried(side(profile="burst"), of_provider)["profile"].do[0]
+    polling = tried(
+        side(profile="high_performance"), side(seed=2, mhz=700.0, compute=3571.0, profile="llm_decode_burst")
+    )
+    assert "profile" not in polling
+    assert "HTP, clock" in polling
     assert "profile" not in tried(side(profile="power_saver"), side(seed=2, way=900.0, profile="burst"))
 
 
@@ -103,7 +108,7 @@ def test_where_only_the_whole_is_known(tmp_path: Path) -> None:
     assert tried(one, outside)["placement"].why.startswith("7 of 64 nodes run outside the NPU")
     assert "placement" not in tried(one, other)
     assert "profiling_level detailed" in tried(one, other)["where the time goes"].do[0]
-    assert where(compare(one, other)) == "Only the time of the whole inference is known of both, not where it goes."
+    assert where(compare(one, other)) == "Only the whole inference is known of both, not where the time goes."
     queries = [
         read(tmp_path, genie_json([(10**6 * place, 90_000.0 + place, 40) for place in range(1, 12)], rate))[0]
         for rate in (70.0, 20.0)
