@@ -72,6 +72,8 @@ def where(comparison: Comparison) -> str:
     found = comparison.differences
     if not found.parts:
         return f"Only {found.whole.name} is known of both, not where the time goes."
+    if found.whole.low_us is None:
+        return "In which part it lies is not known either: the parts have no intervals."
     if not found.whole.shown:
         return "No part is made out, since the whole does not differ."
     largest = sorted((part for part in found.parts if part.shown), key=lambda part: -part.share)

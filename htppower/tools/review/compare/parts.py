@@ -39,6 +39,8 @@ HOST_WHOLES = (Event.QNN, Event.RPC, Event.NETRUN, Event.INFERENCE)
 _WHOLES = (Event.QNN, Event.NETRUN, Event.INFERENCE, Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
 # The cycles from the begin to the end of a level, or of its ops: their ratio to its time follows the clock.
 _CYCLES = {Event.COMPUTE: Event.CYCLES, Event.ACCELERATOR: Event.TIMELINE}
+# For graphs of so different work, the parts of the clock and the work would be large numbers that cancel each other.
+_ALIKE = 3
 # Rates are compared as the time for a token.
 _OF_QUERIES = {
     Event.TOKEN_RATE: "a token of the answer",
@@ -179,7 +181,8 @@ def _clock_and_work(
         for side, sample in zip(sides, samples, strict=True)
     ]
     a_rate, b_rate, a_cycles, b_cycles = (sample.median for sample in (*rates, *cycles))
-    if not all(each > 0 for each in (a_rate, b_rate, a_cycles, b_cycles)):
+    known = all(each > 0 for each in (a_rate, b_rate, a_cycles, b_cycles))
+    if not known or max(a_cycles, b_cycles) > _ALIKE * min(a_cycles, b_cycles):
         return [
             _of_columns("HTP, computing", (*more, Where.WORK), sides, [side.column(event) for side in sides], whole)
         ]

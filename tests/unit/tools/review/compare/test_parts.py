@@ -114,6 +114,12 @@ def test_without_cycles_the_clock_is_in_the_work() -> None:
     assert names == ["host", "FastRPC", "HTP, outside the graph", "HTP, waiting", "HTP, computing"]
 
 
+def test_the_clock_of_another_graph_is_no_part() -> None:
+    """If one graph takes four times the cycles of the other, their time is not split."""
+    for compute, last in ((6_000.0, "HTP, work"), (10_000.0, "HTP, computing")):
+        assert compared(USUAL, attrs.evolve(USUAL, compute=compute), 10).parts[-1].name == last
+
+
 def test_what_lies_within_the_parts_is_no_part() -> None:
     """Power-up, VTCM and yields are shown beside the parts, with their own intervals."""
     found = compared(USUAL, attrs.evolve(USUAL, power=700.0, waits=720.0))

@@ -123,5 +123,7 @@ def test_the_result_in_a_sentence() -> None:
     assert headline(compare(slow, fast)).startswith("B is faster: ")
     assert "No difference is shown: " in headline(compare(fast, side(seed=3)))
     assert "too little is known of the runs" in headline(compare(fast, side(seed=2, runs=3, way=1560.0)))
+    few = compare(fast, side(seed=2, runs=3, way=1560.0))
+    assert where(few) == "In which part it lies is not known either: the parts have no intervals."
     assert "not comparable" in headline(compare(fast, side(seed=2, compute=9000.0)))
     assert where(compare(fast, slow)).startswith("Most of it lies in FastRPC (66 %) and HTP, waiting (33 %).")
