@@ -16,7 +16,7 @@ from htppower.tools.cli.help import REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import STANDARD_INPUT, folders_option, output_options, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
-from htppower.tools.cli.trace import needs_extra
+from htppower.tools.cli.trace import needs_extra, options_within
 from htppower.tools.review.compare.comparable import FACTS
 from htppower.tools.review.compare.comparison import compare
 from htppower.tools.review.compare.forms import FORMS, render
@@ -94,6 +94,7 @@ def _facts(
     callback=_facts,
     help=f"A fact that a file does not have, such as B.spin=off; may be repeated. FACT is {', '.join(FACTS)}.",
 )
+@options_within
 @option(
     "--fail-slower",
     "percent",
@@ -112,6 +113,8 @@ def command(
     socs: tuple[str, ...],
     graphs: tuple[str, ...],
     about: tuple[dict[str, str], dict[str, str]],
+    name: str | None,
+    unit: str | None,
     percent: float | None,
     folders: tuple[str, ...],
 ) -> None:
@@ -135,7 +138,7 @@ def command(
     names = _twice("--graph", graphs)
     of_profiles, of_socs = _twice("--profile", profiles), _twice("--soc", socs)
     with needs_extra("tune"):
-        one, other = pair(_read(a), _read(b), names or ())
+        one, other = pair(_read(a, name, unit), _read(b, name, unit), names or ())
     sides = [attrs.evolve(side, facts={**side.facts, **facts}) for side, facts in zip((one, other), about, strict=True)]
     if of_profiles is not None:
         sides = [
@@ -145,17 +148,17 @@ def command(
     if of_socs is not None:
         sides = [attrs.evolve(side, soc=find_soc(name)) for side, name in zip(sides, of_socs, strict=True)]
     comparison = compare(*sides)
-    document = write_outputs(outputs, form, lambda name, width: render(comparison, name, width))
+    document = write_outputs(outputs, form, lambda said, width: render(comparison, said, width))
     print_document(document, form)
     if percent is not None and _is_slower(comparison, percent):
         click.get_current_context().exit(REFUSED)
 
 
-def _read(path: str) -> list[Measurement]:
+def _read(path: str, name: str | None, unit: str | None) -> list[Measurement]:
     with shown_progress() as progress:
         progress.begin(f"reading {path}", size_of(path))
         given = standard_input_stream() if path == STANDARD_INPUT else None
-        return read_side(path, given, progress.add)
+        return read_side(path, given, progress.add, name=name, unit=unit)
 
 
 def _is_slower(comparison: Comparison, percent: float) -> bool:

@@ -37,7 +37,12 @@ _MOST_NAMED = 12
 
 
 def read_side(
-    path: str, stream: IO[bytes] | None = None, progress: Callable[[int], None] = lambda _: None
+    path: str,
+    stream: IO[bytes] | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    name: str | None = None,
+    unit: str | None = None,
 ) -> list[Measurement]:
     """Return what a file holds, one measurement for each graph or session.
 
@@ -45,6 +50,8 @@ def read_side(
         path: the file.
         stream: is read instead of the file.
         progress: is called with the number of bytes, each time some are read.
+        name: only for trace events: the name or the category of the events that are inferences.
+        unit: only for tables: the unit of times whose column does not state it.
 
     Raises:
         UnreadableFile: the file can't be read, or is of an unknown kind.
@@ -53,7 +60,7 @@ def read_side(
     # A trace is recognised after the other kinds, so what can be read only once is kept.
     if stream is None and Path(path).is_fifo():
         with open_given(path) as pipe:
-            return read_side(path, io.BufferedReader(pipe), progress)
+            return read_side(path, io.BufferedReader(pipe), progress, name=name, unit=unit)
     most = raised(JSON_BYTES)
     content = None if stream is None else stream.read(most + 1)
     if content is not None and len(content) > most:
@@ -69,10 +76,16 @@ def read_side(
     from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - needs numpy
 
     try:
-        trace = read_trace(path, stream=None if content is None else io.BytesIO(content), progress=progress)
+        given = None if content is None else io.BytesIO(content)
+        trace = read_trace(path, name=name, unit=unit, stream=given, progress=progress)
     except TraceError as error:
+        if error.line > 1:
+            raise
+        if not error.line:
+            raise other from None
         # Any text may be a table, so an error in its first line only says that it is none.
-        raise (error if error.line > 1 else other) from None
+        hint = "htppower compare --help lists the formats; a table has begin_us and end_us in its first line"
+        raise UnreadableFile(path, "", "is neither the output of a known profiler nor a trace", hint) from None
     return [_of_session(trace, session) for session in trace.sessions]
 
 

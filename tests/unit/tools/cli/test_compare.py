@@ -8,7 +8,6 @@ import os
 import random
 import re
 import sys
-import threading
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
@@ -279,7 +278,8 @@ def test_wrong_options_are_refused(
     ("content", "said"),
     [
         ("", "is empty"),
-        ("hello\nworld\n", "is not the output of a known profiler"),
+        ("hello\nworld\n", "is neither the output of a known profiler nor a trace"),
+        ("begin,end\n1,2\n", "the unit of begin is not known"),
         ("{", "is not JSON"),
         ("begin_us,end_us\n5,1\n", "{path}:2"),
         (
@@ -346,16 +346,32 @@ def test_a_standard_input_that_is_too_large(tmp_path: Path, monkeypatch: pytest.
     assert (done.exit_code, "name the file instead" in in_one_line(done.stderr)) == (2, True)
 
 
-def test_a_pipe_is_read_once(command: Command, tmp_path: Path, sides: tuple[str, str]) -> None:
-    """A named pipe may hold a trace, which is recognised last."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    text = csv_ends(ran(times(9_000.0)))
-    writer = threading.Thread(target=pipe.write_text, args=(text,))
-    writer.start()
-    document = command.document("compare", sides[0], str(pipe), "--format", "json")
-    writer.join()
+@pytest.mark.needs("descriptors")
+def test_a_pipe_is_read_once(command: Command, sides: tuple[str, str]) -> None:
+    """A pipe that the user names may hold a trace, which is recognised last."""
+    read, written = os.pipe()
+    try:
+        os.write(written, csv_ends(ran(times(9_000.0))).encode())
+        os.close(written)
+        document = command.document("compare", sides[0], f"/dev/fd/{read}", "--format", "json")
+    finally:
+        os.close(read)
     assert document["b"]["form"] == "table of begins and ends"
+
+
+def test_events_and_units_of_traces(command: Command, tmp_path: Path) -> None:
+    """--name picks the events, and --unit states the unit of a table, on both sides."""
+    events = [
+        {"name": name, "ph": "X", "pid": 1, "tid": 1, "ts": 1000 * at + begin, "dur": took}
+        for at in range(20)
+        for name, begin, took in (("Run", 0, 500), ("Copy", 600, 100))
+    ]
+    path = write(tmp_path, "events.json", json.dumps({"traceEvents": events}))
+    document = command.document("compare", path, path, "--name", "Copy", "--format", "json")
+    assert document["a"]["median_us"] == 100
+    table = write(tmp_path, "table.csv", "begin,end\n" + "".join(f"{at},{at + 1}\n" for at in range(0, 40, 2)))
+    document = command.document("compare", table, table, "--unit", "ms", "--format", "json")
+    assert document["b"]["median_us"] == 1000
 
 
 def test_what_a_trace_knows_is_shown(command: Command, tmp_path: Path) -> None:
