@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.tools.review.advice.checks.clock import clock_follows
+from htppower.tools.review.advice.checks.power import cold_start
 from htppower.tools.review.advice.numbers import Numbers
 from htppower.tools.review.advice.own_settings import of_mode, polling_us, recorded_runtime, speed
 from htppower.tools.review.advice.rules import (
-    COLD_START,
     CONTENTION,
     POLLING,
     POWER_UP,
@@ -127,8 +127,7 @@ def _clock(a: Measurement, b: Measurement) -> Iterator[Suggestion]:
     same_graph = [Numbers(attrs.evolve(each, graph="")) for each in (a, b)]
     for _, answer in clock_follows(same_graph):
         if isinstance(answer, Advice):
-            says = f"{answer.rule.id}: {answer.rule.says} {answer.evidence[0]}"
-            yield Suggestion("A and B", str(Where.CLOCK), says, answer.do)
+            yield Suggestion("A and B", str(Where.CLOCK), _said(answer), answer.do)
 
 
 def _profile(side: str, slower: Measurement, faster: Measurement) -> Iterator[Suggestion]:
@@ -177,21 +176,21 @@ def _of_place(side: str, about: str, where: Where, report: Report) -> Suggestion
     advice = next((each.advice for each in report.told if each.advice.rule in rules), None)
     if advice is None:
         return Suggestion(side, about, *_ELSE[where])
-    says = f"{advice.rule.id}: {advice.rule.says} {advice.evidence[0]}"
-    return Suggestion(side, about, says, advice.do)
+    return Suggestion(side, about, _said(advice), advice.do)
+
+
+def _said(advice: Advice) -> str:
+    """Return the rule of advice and its evidence."""
+    return f"{advice.rule.id}: {advice.rule.says} {advice.evidence[0]}"
 
 
 def _once(a: Measurement, b: Measurement) -> Iterator[Suggestion]:
     """Yield what to do if only one side starts slowly."""
-    cold = {}
-    for side, each in (("A", a), ("B", b)):
-        told = [advised.advice for advised in advise([each]).told if advised.advice.rule is COLD_START]
-        if told:
-            cold[side] = told[0]
+    answers = {"A": cold_start(Numbers(a)), "B": cold_start(Numbers(b))}
+    cold = [(side, answer) for side, answer in answers.items() if isinstance(answer, Advice)]
     if len(cold) == 1:
-        ((side, advice),) = cold.items()
-        says = f"{advice.rule.id}: {advice.rule.says} {advice.evidence[0]}"
-        yield Suggestion(side, "warm-up", says, advice.do)
+        ((side, advice),) = cold
+        yield Suggestion(side, "warm-up", _said(advice), advice.do)
 
 
 def once(a: Measurement, b: Measurement) -> tuple[tuple[str, float | None, float | None], ...]:
