@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _HEAD = "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier"
-# Per run, in us: the host outside the call, the way of the call, the HTP around the graph, waiting, computing.
+# What qnn-profile-viewer writes about itself. Per run, in us: the host outside the call, the way of the call, the HTP
+# around the graph, waiting, computing. The cycles per us.
 _FILES = {
-    "netrun.csv": ((48, 265, 96, 24, 2_480), 1_430),
-    "app.csv": ((61, 874, 95, 25, 2_955), 1_200),
+    "netrun.csv": ("Backend            v2.41.0", (48, 265, 96, 24, 2_480), 1_430),
+    "app.csv": ("", (61, 874, 95, 25, 2_955), 1_200),
 }
 _RUNS = 60
 _OPTIONS = ("--profile", "burst", "--profile", "balanced", "--soc", "SM8750")
 
 
-def _csv(parts: tuple[int, ...], cycles_per_us: int) -> str:
-    """Return the CSV of ONNX Runtime's provider for some runs, which vary by some per cent."""
-    lines = [_HEAD]
+def _csv(about: str, parts: tuple[int, ...], cycles_per_us: int) -> str:
+    """Return the CSV of some runs, which vary by some per cent: of the viewer, or else of ONNX Runtime's provider."""
+    lines = [about, _HEAD] if about else [_HEAD]
     for number in range(_RUNS):
         host, way, around, waiting, computing = (
             part * (1000 + (number * 7919 + place * 104_729) % 61 - 30) // 1000 for place, part in enumerate(parts)
@@ -53,8 +54,8 @@ def _example() -> str:
     """Return the output of the command on the two files."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        for name, (parts, cycles_per_us) in _FILES.items():
-            (Path(folder) / name).write_text(_csv(parts, cycles_per_us), encoding="utf-8")
+        for name, recipe in _FILES.items():
+            (Path(folder) / name).write_text(_csv(*recipe), encoding="utf-8")
         os.chdir(folder)
         try:
             said = run("compare", *_FILES, *_OPTIONS)
