@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from docs import (
     command_parts,
+    compare_parts,
     control_parts,
     dashboard,
     metric_parts,
@@ -82,6 +83,7 @@ def _vote_path() -> str:
 _PARTS: dict[str, Callable[[], str]] = {
     "vote-path": _vote_path,
     **command_parts.PARTS,
+    **compare_parts.PARTS,
     **control_parts.PARTS,
     **metric_parts.PARTS,
     **model_parts.PARTS,

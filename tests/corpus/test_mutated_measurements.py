@@ -10,11 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 from support.measurements import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
+from support.runtime_logs import (
+    executorch_log,
+    hexagon_log,
+    litert_log,
+    llama_times,
+    measured,
+    observer_line,
+    qhas_json,
+)
 
+from htppower.errors import HtpPowerError
 from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice import forms
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
+from htppower.tools.review.compare import forms as comparison_forms
+from htppower.tools.review.compare.comparison import compare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +46,12 @@ WHOLE = {
     "ai_hub.json": ai_hub_json([100.0 + place for place in range(20)]),
     "genie.json": genie_json([(1000 + 10**6 * place, 90_000, 4) for place in range(6)]),
     "trace.json": json.dumps(TRACE),
+    "qhas.json": qhas_json([(1000.0 + place, 1.4e6) for place in range(8)]),
+    "litert.log": litert_log([100.0 + place for place in range(20)], outside=3),
+    "executorch.log": executorch_log([100.0 + place for place in range(20)]) + "\n" + observer_line(200, 9, 60, 3000),
+    "hexagon.log": hexagon_log([120.0 + place for place in range(9)]) + llama_times((1000.0, 40), (2000.0, 50)),
 }
+OTHER = measured(INFERENCES)
 PIECES = (
     "",
     ",",
@@ -73,26 +90,44 @@ def tried(path: Path, content: bytes) -> bool:
     """Return whether a file is read and gives the same output twice in every form; else check its one-line error."""
     path.write_bytes(content)
     said = ""
-    measured: list[Measurement] = []
+    found: list[Measurement] = []
     try:
-        measured = read_measurements(str(path))
+        found = read_measurements(str(path))
     except UnreadableFile as error:
         said = str(error)
     if said:
         assert said.startswith(str(path))
         assert "\n" not in said
         return False
-    assert measured
-    assert all(each.count for each in measured)
-    report = advise(measured)
+    assert found
+    assert all(each.count for each in found)
+    report = advise(found)
     told_in = {name: forms.render(report, name) for name in forms.FORMS}
-    assert json.loads(told_in["json"]) == json.loads(forms.render(advise(measured), "json"))
+    assert json.loads(told_in["json"]) == json.loads(forms.render(advise(found), "json"))
     for told in report.told:
         assert 0 <= told.advice.share <= 1
         assert told.advice.gain_us >= 0
         assert told.advice.evidence
         assert told.advice.do
+    for one, other in ((found[0], OTHER), (OTHER, found[0]), (found[0], found[-1])):
+        compared(one, other)
     return True
+
+
+def compared(one: Measurement, other: Measurement) -> None:
+    """Check that two measurements are compared in every form with numbers that make sense, or refused."""
+    try:
+        comparison = compare(one, other)
+    except HtpPowerError:
+        return
+    for name in comparison_forms.FORMS:
+        assert comparison_forms.render(comparison, name)
+    document = json.loads(comparison_forms.render(comparison, "json"), parse_constant=pytest.fail)
+    assert document["ratio"] > 0
+    parts = sum(part["difference_us"] for part in document["parts"])
+    if document["parts"]:
+        whole_us = document["whole"]["difference_us"]
+        assert parts + document["left_over_us"] == pytest.approx(whole_us, rel=1e-6, abs=0.1)
 
 
 @examples(45)
@@ -117,7 +152,11 @@ def test_bytes_are_replaced(path: Path, name: str, edits: list[tuple[float, int]
 
 
 @examples(30)
-@given(st.sampled_from(["qairt.json", "ai_hub.json", "genie.json", "trace.json"]), st.integers(0, 10**6), VALUES)
+@given(
+    st.sampled_from(["qairt.json", "ai_hub.json", "genie.json", "trace.json", "qhas.json"]),
+    st.integers(0, 10**6),
+    VALUES,
+)
 def test_values_of_json_are_replaced(path: Path, name: str, which: int, value: object) -> None:
     """Any value may be replaced."""
     tree = json.loads(WHOLE[name])

@@ -53,8 +53,9 @@ def command(
     """Give advice on power from what profilers have measured.
 
     FILE is recognised by its content: text or CSV of qnn-profile-viewer, CSV of ONNX Runtime's QNN provider, a profile
-    of Genie, a profile job of AI Hub, a report of qairt.Profiler, a trace of optrace, lines of llama.cpp's QNN backend,
-    or an ETDump if executorch is installed; each may be packed with gzip. The path - is the standard input.
+    of Genie, a profile job of AI Hub, a report of qairt.Profiler, a trace of optrace or its summary (QHAS), a log of
+    llama.cpp, of LiteRT's benchmark_model or of ExecuTorch's runners, or an ETDump if executorch is installed; each may
+    be packed with gzip. The path - is the standard input.
 
     The advice with the largest gain is first. Each piece of advice names its rule, which htppower explain RULE
     describes, its evidence, and what to do. If no rule finds anything, that is printed.

@@ -50,6 +50,7 @@ SECTIONS = {
             "htppower.tools.cli.calibrate",
             "Measure what calls, idling and inferences cost on a device, and write its device model.",
         ),
+        "compare": Entry("htppower.tools.cli.compare", "Compare two measurements, and find where they differ."),
         "trace": Entry("htppower.tools.cli.trace", "Describe a trace of inferences."),
         "tune": Entry(
             "htppower.tools.cli.tune", "Find the profile and the sustain time that cost least on a recording."

@@ -24,14 +24,10 @@ KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = ("s", "ms", "us", "ns")
 # The same as in tools/review/tuning/trace_forms.py, which needs numpy.
 _FORMS = ("text", "json", "html", "svg")
-_OPTIONS = (
-    option(
-        "--from",
-        "kind",
-        type=click.Choice(KINDS),
-        group=WHAT,
-        help="Read it as such a file.  [default: by its content]",
-    ),
+_FROM = option(
+    "--from", "kind", type=click.Choice(KINDS), group=WHAT, help="Read it as such a file.  [default: by its content]"
+)
+_WITHIN = (
     option(
         "--name",
         metavar="NAME",
@@ -64,7 +60,12 @@ def needs_extra(extra: str) -> Iterator[None]:
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of reading a trace to a command: ``kind``, ``name`` and ``unit``."""
-    for each in reversed(_OPTIONS):
+    return _FROM(options_within(command))
+
+
+def options_within(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of reading a trace whose kind is recognised to a command: ``name`` and ``unit``."""
+    for each in reversed(_WITHIN):
         command = each(command)
     return command
 

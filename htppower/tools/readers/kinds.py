@@ -24,11 +24,20 @@ _OTHERS = (
         "htppower trace shows its content",
     ),
     OtherFile(re.compile(rb"^MLPerf Results Summary", re.MULTILINE), "is the summary of LoadGen", _ENABLE_TRACE),
-    OtherFile(re.compile(rb"\bggml-hex: "), "is a log of llama.cpp's Hexagon backend", _NO_READER),
+    OtherFile(
+        re.compile(rb"\bggml-hex: "),
+        "is a log of llama.cpp's Hexagon backend",
+        "with GGML_HEXAGON_PROFILE=1 and -v it has a line for each op, which htppower advise reads",
+    ),
     OtherFile(
         re.compile(rb"\[Qnn ExecuTorch\]|^[DIWEF] [0-9:.]+ executorch:", re.MULTILINE),
         "is a log of ExecuTorch",
-        "its times are in the ETDump: qnn_executor_runner --etdump_path dump.etdp, then htppower advise dump.etdp",
+        "htppower advise reads its times, 'inference took' or PyTorchObserver, and ETDumps",
+    ),
+    OtherFile(
+        re.compile(rb"Inference timings in us: Init|^Inference \(avg\): ", re.MULTILINE),
+        "is a log of LiteRT's benchmark",
+        "htppower advise and htppower compare read it",
     ),
     OtherFile(re.compile(rb"^Dnn Runtime Load/Deserialize", re.MULTILINE), "is the text of snpe-diagview", _NO_READER),
 )

@@ -128,6 +128,8 @@ def _about(measured: Measurement) -> str:
     """Return what was measured, in one line."""
     word = "query" if Event.FIRST_TOKEN in measured.columns else "inference"
     count = "averages" if measured.averaged else counted(measured.count, word)
+    if measured.spread is not None and measured.spread.count:
+        count = f"statistics of {counted(measured.spread.count, word)}"
     sessions = f" in {counted(len(measured.starts), 'session')}" if len(measured.starts) > 1 else ""
     profile = "unknown profile" if measured.profile is None else f"profile {measured.profile.name}"
     soc = "" if measured.soc is None else f", {'/'.join(measured.soc.names)}"

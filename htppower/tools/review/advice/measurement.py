@@ -68,6 +68,8 @@ class Event(enum.Enum):
     TOKENS = About(None, "num-generated-tokens", Kind.COUNT)
     TOKEN_RATE = About(None, "token-generation-rate", Kind.RATE)
     TOKEN_TIME = About(None, "token-generation-time")
+    # Cycles from the begin to the end of a graph on the HTP: unlike 3003, divided by the time they are the clock.
+    TIMELINE = About(None, "timeline cycles", Kind.CYCLES)
 
     # Each event is a single object, and millions are looked up.
     __hash__ = object.__hash__
@@ -151,6 +153,24 @@ def _frozen(mapping: Mapping[Event, object]) -> Mapping[Event, object]:
     return MappingProxyType(dict(mapping))
 
 
+def _frozen_names(mapping: Mapping[str, object]) -> Mapping[str, object]:
+    return MappingProxyType(dict(mapping))
+
+
+@attrs.frozen
+class Spread:
+    """The statistics of runs whose single times are not in the file.
+
+    Attributes:
+        count: how many runs; 0 if the file does not say it.
+        quantiles: shares from 0 to 1, each with the time in us that this share of the runs does not exceed; at least
+            the shortest, the median and the longest time.
+    """
+
+    count: int
+    quantiles: tuple[tuple[float, float], ...]
+
+
 @attrs.frozen(repr=False, eq=False)
 class Measurement:
     """Inferences of one graph.
@@ -171,6 +191,9 @@ class Measurement:
         notes: how to read the numbers, in sentences.
         profile: the profile that was in force; None if it is not known.
         soc: the SoC; None if it is not known.
+        spread: the statistics of the runs, if the file has them instead of the runs.
+        once: what happened once, in us: ``load``, ``first inference``, ``warm-up``.
+        facts: what the file says of how it was made, such as ``release`` or ``delegate``.
     """
 
     source: str
@@ -188,6 +211,9 @@ class Measurement:
     notes: tuple[str, ...] = ()
     profile: Profile | None = None
     soc: Soc | None = None
+    spread: Spread | None = None
+    once: Mapping[str, float] = attrs.field(factory=dict, converter=_frozen_names)
+    facts: Mapping[str, str] = attrs.field(factory=dict, converter=_frozen_names)
 
     @property
     def count(self) -> int:

@@ -9,6 +9,7 @@ from htppower.rules.socs import SOCS
 from htppower.tools.report.layout import flowed, shown_width, wrapped
 from htppower.tools.report.styled import styled
 from htppower.tools.review.advice.rules import ADVICE_RULES
+from htppower.tools.review.compare.rules import COMPARISON_RULES
 from htppower.tools.review.explain.fastrpc_codes import FASTRPC_TEXTS
 from htppower.tools.review.explain.session_words import session_words
 from htppower.tools.review.lint.catalogue import CATALOGUE
@@ -46,6 +47,7 @@ def _described() -> Iterator[tuple[str, list[tuple[str, str]]]]:
         families.setdefault(f"rules: {rule.family}", []).append((rule.id, rule.says))
     yield from families.items()
     yield "rules: advice", [(rule.id, rule.says) for rule in ADVICE_RULES.values()]
+    yield "rules: comparison", [(rule.id, rule.says) for rule in COMPARISON_RULES.values()]
     yield "codes", [(str(code), code_name(code)) for code in known_codes()]
     yield "codes of FastRPC", [(hex(code), text.name) for code, text in FASTRPC_TEXTS.items()]
     yield "states and phases", list(session_words().items())

@@ -11,6 +11,8 @@ from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from htppower.rules.rule import Rule
     from htppower.tools.review.advice.rules import AdviceRule
     from htppower.tools.review.explain.codes import Code
@@ -23,10 +25,16 @@ _NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
 
 
 def rule_ids() -> tuple[str, ...]:
-    """Return the ids of all rules, the rules of advice last."""
-    from htppower.tools.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for a possible rule
+    """Return the ids of all rules, the rules on measurements last."""
+    return (*CATALOGUE, *_measured_rules())
 
-    return (*CATALOGUE, *ADVICE_RULES)
+
+def _measured_rules() -> Mapping[str, AdviceRule]:
+    """Return the rules of advice and of comparison by their ids."""
+    from htppower.tools.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - as above
+    from htppower.tools.review.compare.rules import COMPARISON_RULES  # noqa: PLC0415 - only for a possible rule
+
+    return {**ADVICE_RULES, **COMPARISON_RULES}
 
 
 def codes() -> tuple[str, ...]:
@@ -93,10 +101,9 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     if name.upper() in CATALOGUE:
         return (_rule(CATALOGUE[name.upper()]),)
     if "-" in name:
-        from htppower.tools.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for a possible rule
-
-        if name.upper() in ADVICE_RULES:
-            return (_advice(ADVICE_RULES[name.upper()]),)
+        measured = _measured_rules().get(name.upper())
+        if measured is not None:
+            return (_advice(measured),)
     code = _code(name)
     if code is not None:
         from htppower.tools.review.explain.codes import code_subject  # noqa: PLC0415 - only for a code
@@ -134,7 +141,7 @@ def _rule(rule: Rule) -> Subject:
 def _advice(rule: AdviceRule) -> Subject:
     facts = (
         ("why", rule.why),
-        ("about", "advice"),
+        ("about", "comparison" if rule.id.startswith("CMP") else "advice"),
         ("looks at", rule.looks_at),
         ("mend", rule.mend),
         ("source", f"{rule.basis}: {rule.source}"),

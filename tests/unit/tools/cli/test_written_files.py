@@ -72,6 +72,8 @@ OVER_INPUTS = [
     ("tune", "trace.json", "--page", "trace.json"),
     ("tune", "table", "--unit", "us", "--page", "table"),
     ("advise", "table", "--output", "text=table"),
+    ("compare", "table", "trace.json", "--output", "json=trace.json"),
+    ("compare", "trace.json", "table", "--output", "text=table"),
     ("export", "./camera.yaml", "-o", "camera.yaml"),
     ("export", "./camera.yaml", "-o", "base.yaml"),
     ("export", "./camera.yaml", "-o", "states/calm.yaml"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors.root import UnreadableFile
 from htppower.tools.review.advice.measurement import MISSING, Event, Measurement, WrongUnit, event_of, in_kept_unit
+from htppower.tools.review.advice.readers.text_profiles import release_in
 from htppower.tools.review.advice.rows import Collector, Row, measurements
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def read(source: Source) -> list[Measurement]:
     of_device = Event.RPC in events or (reader.hvx_threads > 0 and Event.QNN_ACCELERATOR in events)
     simulated = not reader.of_viewer and not of_device
     form = "CSV of qnn-profile-viewer" if reader.of_viewer else "CSV of ONNX Runtime"
-    return measurements(source.path, form, series, simulated=simulated, notes=(_SIMULATED,) if simulated else ())
+    notes, facts = (_SIMULATED,) if simulated else (), {"release": reader.release} if reader.release else {}
+    return measurements(source.path, form, series, simulated=simulated, notes=notes, facts=facts)
 
 
 class _Meaning(NamedTuple):
@@ -95,6 +97,7 @@ class _Rows:
         self._meanings: dict[tuple[str, ...], _Meaning] = {}
         self.collector = Collector()
         self.of_viewer = False
+        self.release = ""
         self.hvx_threads = 0.0
 
     def take(self, line: str) -> None:
@@ -109,6 +112,7 @@ class _Rows:
         elif not self._places:
             # Only the viewer writes lines before the header.
             self.of_viewer = True
+            self.release = self.release or release_in(line)
         else:
             self._row(line)
 

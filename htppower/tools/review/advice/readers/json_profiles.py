@@ -1,4 +1,4 @@
-"""Readers of JSON: profile jobs of AI Hub, profiles of Genie, traces of optrace, reports of ``qairt.Profiler``.
+"""Readers of JSON: jobs of AI Hub, profiles of Genie, optrace and its summary (QHAS), reports of ``qairt.Profiler``.
 
 Each reader gets a file that the function before it recognises.
 """
@@ -32,6 +32,9 @@ _GENIE_NOTES = (
 _OPTRACE = "trace of optrace"
 _TRACK = re.compile(r"(?P<graph>.*?)(?P<kind>Runtraces?|Yields?)$", re.IGNORECASE)
 _OPTRACE_NOTE = "Optrace itself takes time: the trace shows yields, not usual times."
+_QHAS = "summary of optrace (QHAS)"
+_OVERALL = "htp_overall_summary"
+_QHAS_NOTE = "Optrace itself takes time: the times are longer than usual."
 _QAIRT = "report of qairt.Profiler"
 _EXECUTE = "EXECUTE"
 _GRAPH_KEYS = ("graphName", "graph_name", "graph")
@@ -80,7 +83,9 @@ def read_ai_hub(job: Node) -> list[Measurement]:
         notes.append(
             "Cycles and times of the layers are added up. Layers overlap, so the sums are not durations or clocks."
         )
-    return [Measurement(job.file, _AI_HUB, columns, {Event.INFERENCE: "us"}, notes=tuple(notes))]
+    load = summary.get("first_load_time")
+    once = {} if load is None or load.value is None else {"load": load.number()}
+    return [Measurement(job.file, _AI_HUB, columns, {Event.INFERENCE: "us"}, notes=tuple(notes), once=once)]
 
 
 def _elsewhere(layers: list[Node]) -> list[str]:
@@ -210,6 +215,37 @@ def _covered(spans: list[tuple[float, float]]) -> float:
         total += max(0.0, last - max(first, end))
         end = max(end, last)
     return total
+
+
+def is_qhas(tree: Node) -> bool:
+    """Return whether a file is the summary that the reader of optrace writes: tables below ``data``."""
+    data = tree.value.get("data") if isinstance(tree.value, dict) else None
+    return isinstance(data, dict) and _OVERALL in data
+
+
+def read_qhas(tree: Node) -> list[Measurement]:
+    """Return what was measured: each row of the summary is one execution of a graph.
+
+    ``graph_execute_us`` is its time on the HTP, and ``timeline_cycles`` are the cycles from its begin to its end.
+
+    Raises:
+        UnreadableFile: a value is wrong, or no row has a time.
+    """
+    data = tree.get("data")
+    summary = None if data is None else data.get(_OVERALL)
+    rows = [] if summary is None else list(summary.items("data"))
+    keys = {Event.ACCELERATOR: "graph_execute_us", Event.TIMELINE: "timeline_cycles"}
+    columns: dict[Event, list[float]] = {event: [] for event in keys}
+    for row in rows:
+        for event, key in keys.items():
+            value = row.get(key)
+            if value is None:
+                raise row.wrong(f"has no {key}", "make the summary with QAIRT's reader of optrace")
+            columns[event].append(value.number())
+    if not rows:
+        raise tree.wrong("has no executed graph", "trace at least one inference")
+    units = {event: event.kind.value for event in keys}
+    return [Measurement(tree.file, _QHAS, columns, units, tree.text("model_id"), notes=(_QHAS_NOTE,))]
 
 
 def is_qairt(tree: Node) -> bool:

@@ -9,8 +9,9 @@ from htppower.tools.readers.kinds import begins_as_json, is_own, other_file
 from htppower.tools.readers.opening import opened
 from htppower.tools.review.advice.readers import csv_rows, etdump
 from htppower.tools.review.advice.readers import json_profiles as of_json
+from htppower.tools.review.advice.readers.logs import read_log
 from htppower.tools.review.advice.readers.source import Source, read_tree
-from htppower.tools.review.advice.readers.text_profiles import is_viewer_text, read_log, read_viewer_text
+from htppower.tools.review.advice.readers.text_profiles import is_viewer_text, read_viewer_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.tools.review.advice.measurement import Measurement
     from htppower.tools.review.advice.readers.source import Node
 
-_KNOWN = "a profile of Genie, a profile job of AI Hub, a report of qairt.Profiler or a trace of optrace"
+_KNOWN = "a profile of Genie, a job of AI Hub, a report of qairt.Profiler, an optrace or its summary (QHAS)"
 
 
 def read_measurements(
@@ -63,6 +64,8 @@ def _read_json(source: Source) -> list[Measurement]:
         return of_json.read_optrace(tree)
     if of_json.is_qairt(tree):
         return of_json.read_qairt(tree)
+    if of_json.is_qhas(tree):
+        return of_json.read_qhas(tree)
     raise _unknown(tree)
 
 

@@ -1,10 +1,7 @@
-"""Readers of text: what qnn-profile-viewer prints, and the log of llama.cpp's QNN backend.
+"""The text of qnn-profile-viewer.
 
 The viewer prints sections of statistics, with one line for each event. Its usual reader prints averages, minima and
 maxima; the reader of the HTP prints every run.
-
-llama.cpp logs an event as ``[ROOT][RPC (execute) time] BACKEND : 3039 US``, or in newer versions as
-``[profiler][GRAPH]event[1]: RPC (execute) time, duration: 29.409 ms``.
 """
 
 from __future__ import annotations
@@ -13,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.errors.root import UnreadableFile
-from htppower.tools.readers.kinds import other_file
 from htppower.tools.review.advice.measurement import Event, Measurement, WrongUnit, event_of, in_kept_unit
 from htppower.tools.review.advice.rows import Collector, Row, measurements
 
@@ -28,20 +24,17 @@ _ENTRY = re.compile(r"^\s*(?:(?P<whole>NetRun)|Backend \((?P<name>.*?)\)\s*(?=:)
 _NUMBER = re.compile(r"^\s*(?P<number>\d{1,18}(?:\.\d{1,18})?)\s*(?:(?P<unit>[^\s\d]+)\s*)?$")
 _OP = re.compile(r"^\s+(?P<op>\S.*OpId_\d+) \(cycles\):")
 _LINTING = re.compile(r"^\s*(?:Wait \(Scheduler\)|Overlap(?: \(wait\))?) time:")
+# The viewer names the tools that made the log, and their releases.
+_RELEASE = re.compile(r"^\s*(?:Backend|qnn-net-run)\s+v(?P<release>\d{1,3}\.\d{1,3}[\w.]{0,40})")
 _SUMMARIES = ("Average", "Min", "Max")
 _AVERAGES = "The numbers are averages, which one slow inference moves: they are not the median."
 _LINTED = "Linting was on, which itself takes time: compare runs with linting only with other such runs."
-_LLAMA = "log of llama.cpp's QNN backend"
-_ROOT = re.compile(
-    r"\[(?P<level>ROOT|SUB-EVENT)\]\[(?P<name>[^\]]+)\]\s*(?:\w+\s*)?:\s*"
-    r"(?P<number>[^\s\[]*)(?:\s+(?P<unit>[^\s\d,]+))?\s*$"
-)
-_TRACED = re.compile(
-    r"\[profiler\]\[(?P<graph>[^\]]*)\][^\s\[]*?event\[\d+\]:\s*(?P<name>\S(?:(?!\[profiler\]).)*?), "
-    r"(?P<what>duration|count|cycles|sub_count):\s*(?P<number>[^\s,]*)\s*(?P<unit>[^\s\d,]*)"
-)
-_BEGINS = re.compile(r"\[profiler\]\[[^\]]*\]print_profile_events start")
-_PLAIN_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?")
+
+
+def release_in(line: str) -> str:
+    """Return the release of QAIRT in a line of the viewer about itself; empty if it has none."""
+    found = _RELEASE.match(line)
+    return found["release"] if found else ""
 
 
 def is_viewer_text(head: str) -> bool:
@@ -59,8 +52,9 @@ def read_viewer_text(source: Source) -> list[Measurement]:
     for line in source.lines():
         reader.take(line)
     notes = (_LINTED,) if reader.linted else ()
-    found = _summed_up(source.path, reader, notes)
-    found += measurements(source.path, _VIEWER, reader.collector.finish(), notes=notes)
+    facts = {"release": reader.release} if reader.release else {}
+    found = _summed_up(source.path, reader, notes, facts)
+    found += measurements(source.path, _VIEWER, reader.collector.finish(), notes=notes, facts=facts)
     if not found:
         hint = "profile at least one inference"
         raise UnreadableFile(source.path, "", "has no statistics of an inference", hint)
@@ -78,9 +72,11 @@ class _Lines:
         self.summaries: dict[str, dict[str, dict[Event, tuple[float, str]]]] = {}
         self.collector = Collector()
         self.linted = False
+        self.release = ""
 
     def take(self, line: str) -> None:
         """Read a line."""
+        self.release = self.release or release_in(line)
         if section := _SECTION.match(line):
             self._executes = section["phase"] == "Execute"
             self._kind, self._graph = section["kind"] or "", ""
@@ -118,7 +114,7 @@ class _Lines:
             self.collector.add(Row(event, number, unit, graph=self._graph))
 
 
-def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...]) -> list[Measurement]:
+def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...], facts: dict[str, str]) -> list[Measurement]:
     """Return a measurement of the averages of each graph, or of all graphs together if the file has no other."""
     graphs = {name: kinds for name, kinds in reader.summaries.items() if name} or reader.summaries
     found = []
@@ -136,46 +132,7 @@ def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...]) -> list[Measur
                 least=values.get("Min", {}),
                 most=values.get("Max", {}),
                 notes=(_AVERAGES, *notes),
+                facts=facts,
             )
         )
     return found
-
-
-def read_log(source: Source) -> list[Measurement]:
-    """Return what was measured.
-
-    Raises:
-        UnreadableFile: a line is wrong, or no line belongs to an inference.
-    """
-    collector = Collector()
-    for line in source.lines():
-        if _BEGINS.search(line):
-            collector.end_inference()
-        elif found := _ROOT.search(line) or _TRACED.search(line):
-            _take(source, collector, found)
-    series = collector.finish()
-    if not series:
-        other = other_file(source.head)
-        if other is not None:
-            raise UnreadableFile(source.path, "", other.what, other.hint)
-        hint = "htppower advise reads what profilers write; htppower advise --help lists them"
-        raise UnreadableFile(source.path, "", "is not the output of a known profiler", hint)
-    return measurements(source.path, _LLAMA, series)
-
-
-def _take(source: Source, collector: Collector, found: re.Match[str]) -> None:
-    groups = found.groupdict()
-    graph, what = groups.get("graph") or "", groups.get("what")
-    event = event_of(found["name"])
-    if event is None or groups.get("level") == "SUB-EVENT" or what == "sub_count":
-        collector.add(Row(None, 0.0, graph=graph, op=found["name"]))
-        return
-    if not _PLAIN_NUMBER.fullmatch(found["number"]):
-        message = f"{event.printed} is {found['number'][:40]!r}"
-        raise source.wrong(message, "a number and its unit", found.start("number") + 1)
-    unit = found["unit"] or (what if what in ("count", "cycles") else "")
-    try:
-        number = in_kept_unit(event, float(found["number"]), unit)
-    except WrongUnit as error:
-        raise source.wrong(str(error), "", found.start("unit") + 1) from None
-    collector.add(Row(event, number, unit, graph=graph))

@@ -60,7 +60,7 @@ OTHERS = {
     "[12.5] a log\n": "FILE: is not the output of a known profiler",
     ':::MLLOG {"key": "loadgen_version"}\n': "FILE: is the detail log of LoadGen, without samples (set enable_trace",
     "=====\nMLPerf Results Summary\n=====\n": "FILE: is the summary of LoadGen (set enable_trace",
-    "[INFO] [Qnn ExecuTorch]: Deserializing\n": "FILE: is a log of ExecuTorch (its times are in the ETDump",
+    "[INFO] [Qnn ExecuTorch]: Deserializing\n": "FILE: is a log of ExecuTorch (htppower advise reads its times",
     "I 00:00:00.000522 executorch:runner.cpp:131] Model loaded\n": "FILE: is a log of ExecuTorch",
     "llama: x\nggml-hex: Hexagon backend\n": "FILE: is a log of llama.cpp's Hexagon backend",
     '{"traceEvents":[\n{"name":"QuerySamplesComplete","x":""}}': "FILE: is a trace of LoadGen (htppower trace",
