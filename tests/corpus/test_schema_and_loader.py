@@ -12,13 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from support.checkout import ROOT
 from support.examples import examples
 from support.shipped import shipped_folder
 
 from htppower import ProfileError, load_profile
+from htppower.hosts.service.limits import examine_service_file
+from htppower.profiles.cache import ProfileCache
 from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import examine_power_state
-from htppower.profiles.strict_yaml import read_document
+from htppower.profiles.strict_yaml import Document, read_document
 from htppower.tools.review.json_schema import FILES, json_schema
 from htppower.tools.review.vote_tests.files import load_test
 from htppower.tools.tuning.models.file import load_device_model
@@ -35,15 +38,24 @@ SOURCES = {
     "state": SHIPPED / "states" / "relaxed.yaml",
     "test": SHIPPED / "tests" / "sustained_high_performance.yaml",
     "device": SHIPPED / "devices" / "snapdragon_x_elite.yaml",
+    "service": ROOT / "docs" / "examples" / "service" / "camera_board.yaml",
 }
 TREES = {kind: read_document(str(path), kind).tree for kind, path in SOURCES.items()}
 # JSON would use an exponent, which not every YAML parser reads as a number.
 TREES["device"]["call_j"]["range"] = [0.0001, 0.002]
+
+
+def _accepted(document: Document) -> None:
+    if document.problems:
+        raise ProfileError(document.problems)
+
+
 LOAD: dict[str, Any] = {
     "profile": load_profile,
     "state": lambda file: examine_power_state(file, Folders.of(())).accepted(),
     "test": load_test,
     "device": load_device_model,
+    "service": lambda file: _accepted(examine_service_file(str(file), ProfileCache())),
 }
 
 # Rules that a schema can check, and their messages that compare two values, which a schema can't check.
@@ -57,6 +69,8 @@ COMPARED = (
         "the speed of burst",
         "speed.value is 0",
         "that was not measured",
+        "has two entries",
+        "below_c is",
     ),
 )
 VALUES: list[Any] = [
@@ -106,7 +120,7 @@ def problems_of(kind: str, tree: Any) -> tuple[Problem, ...]:
     return ()
 
 
-@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("kind", SOURCES)
 @examples(45)
 @given(data=st.data())
 def test_schema_and_loader_agree(kind: str, data: st.DataObject) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.needs("signals")
 
+# No other host on the machine has these names.
+NAMES = ("camera of a test", "speech of a test", "plates of a test")
 HOST = """
 import sys, htppower
 owner, profile, library = sys.argv[1:]
@@ -64,13 +66,15 @@ def runs(pid: int) -> bool:
 
 
 def listed(command: Command) -> dict[str, tuple[str, bool]]:
-    """Return the owner of each session, with its state and whether its process runs."""
+    """Return each of the three by its name in the owner of a session: its state, and whether its process runs."""
     found: dict[str, tuple[str, bool]] = {}
     statuses: list[dict[str, Any]] = json.loads(command.output("status", "--all", "--format", "json"))["statuses"]
     for each in statuses:
         status = each["status"]
         for session in status["sessions"]:
-            found[session["owner"].split()[0]] = (session["state"], runs(status["pid"]))
+            name = next((each for each in NAMES if f" {each}:" in f" {session['owner']}:"), None)
+            if name is not None:
+                found[name] = (session["state"], runs(status["pid"]))
     return found
 
 
@@ -89,21 +93,21 @@ def test_each_process_raises_and_lowers_its_own_votes(tmp_path: Path, command: C
         libraries.append(str(compile_standin(tmp_path / name)))
     serve = ("-m", "htppower", "serve", "--backend", "simulated", "--socket", str(tmp_path / "s"))
     with (
-        process("infers", "stdout", "-c", HOST, "camera", "high_performance", libraries[0]) as camera,
-        process("infers", "stdout", "-c", HOST, "speech", "burst", libraries[1]) as speech,
+        process("infers", "stdout", "-c", HOST, NAMES[0], "high_performance", libraries[0]) as camera,
+        process("infers", "stdout", "-c", HOST, NAMES[1], "burst", libraries[1]) as speech,
         process("serving", "stderr", *serve),
         Raw(str(tmp_path / "s")) as client,
     ):
-        client.ask("hello", protocol=1, name="plates")
+        client.ask("hello", protocol=1, name=NAMES[2])
         client.ask("hold", profile="balanced", reason="number plates")
         client.ask("begin", lease=1, inference=1)
-        until(command, dict.fromkeys(("camera", "speech", "plates"), ("RAISED", True)))
+        until(command, dict.fromkeys(NAMES, ("RAISED", True)))
         assert camera.stdin is not None
         camera.stdin.write("\n")
         camera.stdin.flush()
-        until(command, {"camera": ("LOWERED", True), "speech": ("RAISED", True), "plates": ("RAISED", True)})
+        until(command, dict(zip(NAMES, [("LOWERED", True), ("RAISED", True), ("RAISED", True)], strict=True)))
         speech.kill()
         speech.wait()
-        until(command, {"camera": ("LOWERED", True), "speech": ("RAISED", False), "plates": ("RAISED", True)})
+        until(command, dict(zip(NAMES, [("LOWERED", True), ("RAISED", False), ("RAISED", True)], strict=True)))
         client.close()
-        until(command, {"camera": ("LOWERED", True), "speech": ("RAISED", False)})
+        until(command, {NAMES[0]: ("LOWERED", True), NAMES[1]: ("RAISED", False)})

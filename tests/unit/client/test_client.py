@@ -289,7 +289,8 @@ def test_an_end_waits_for_no_other_coroutine(tmp_path: Path) -> None:
             task = asyncio.create_task(infer())
             await asyncio.to_thread(service.until_raised)
             simulated.delay_calls(200_000, "setPowerConfig")
-            other = asyncio.create_task(second.inference().__aenter__())
+            inference = second.inference()  # dropped, it would end
+            other = asyncio.create_task(inference.__aenter__())
             await asyncio.sleep(0.02)
             task.cancel()
             await asyncio.sleep(0)
@@ -328,7 +329,8 @@ def test_a_forked_child_keeps_no_lease_of_coroutines(tmp_path: Path) -> None:
     async def run(path: str) -> tuple[int, int]:
         client = await connect_async("test", path=path)
         lease = await client.hold("burst", reason="preview")
-        await lease.inference().__aenter__()
+        inference = lease.inference()
+        await inference.__aenter__()
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
