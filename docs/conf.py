@@ -59,7 +59,7 @@ napoleon_use_ivar = True
 # The build needs no network, so it has no inventory of the standard library. The other names are used in
 # signatures, and are not part of the public interface.
 nitpick_ignore_regex = [
-    (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.phases)\..*"),
+    (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.(phases|pace))\..*"),
     (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
     (r"py:.*", r"(NDArray|np\.\w+|Sustain|FastRpcAnswer|LinkKind)"),
     (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|Metric|MeterProvider|TracerProvider)"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from docs.tables import made_table
 from htppower.hosts.service.limits import ServiceFields, ThermalFields, UserFields
 from htppower.hosts.service.messages import VERBS
@@ -29,8 +31,16 @@ def _message_fields() -> str:
 
 
 def _fields(kind: type[Any]) -> str:
-    rows = [(f"`{name}`", wants.says) for name, (_, wants) in declared(kind).items()]
-    return made_table(("Field", "Meaning"), rows)
+    defaults = {each.name: each.default for each in attrs.fields(kind)}
+    rows = [
+        (f"`{name}`", _default(defaults[name]) if wants.optional else "required", wants.says)
+        for name, (_, wants) in declared(kind).items()
+    ]
+    return made_table(("Field", "Default", "Meaning"), rows)
+
+
+def _default(value: Any) -> str:
+    return "none" if value in (None, ()) else f"`{value}`"
 
 
 PARTS: dict[str, Callable[[], str]] = {

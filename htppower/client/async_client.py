@@ -78,6 +78,7 @@ class AsyncClient:
 
         Raises:
             ServiceRefused: the service refuses it, for example since it knows no such profile.
+            ValueError: the window is not a whole number of microseconds, 1 or more.
         """
         asked = held(
             profile,
@@ -90,6 +91,11 @@ class AsyncClient:
         )
         await self._connection.run(self._talk.hold(asked))
         return AsyncLease(self._connection, self._talk, asked)
+
+    async def status(self) -> dict[str, Any] | None:
+        """Return the client's own leases, and the sums over all; None without a service."""
+        found: dict[str, Any] | None = await self._connection.run(self._talk.status())
+        return found
 
     async def close(self) -> None:
         """Disconnect; this ends every lease. A later begin would connect again."""
@@ -205,8 +211,8 @@ class AsyncLease:
 
     @property
     def profile(self) -> str:
-        """The name of the profile that was requested last."""
-        return str(self._held.fields["profile"])
+        """The name of the profile at the last answer, which is the one that was requested or the cap of the user."""
+        return self._held.profile
 
     @property
     def active(self) -> bool:

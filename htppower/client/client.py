@@ -64,6 +64,7 @@ class Client:
 
         Raises:
             ServiceRefused: the service refuses it, for example since it knows no such profile.
+            ValueError: the window is not a whole number of microseconds, 1 or more.
         """
         asked = held(
             profile,
@@ -105,8 +106,8 @@ class Lease:
 
     @property
     def profile(self) -> str:
-        """The name of the profile that was requested last."""
-        return str(self._held.fields["profile"])
+        """The name of the profile at the last answer, which is the one that was requested or the cap of the user."""
+        return self._held.profile
 
     @property
     def active(self) -> bool:

@@ -17,6 +17,8 @@ from htppower.client.conversation import DISCONNECT, SOON_S, next_step, parsed
 if TYPE_CHECKING:
     from htppower.client.conversation import Message, Talk
 
+_FORKED = "this is a forked child: connect in the child"
+
 
 class Connection:
     """One thread at a time runs a conversation on it.
@@ -75,7 +77,7 @@ class Connection:
     def _do(self, step: Message | None) -> dict[str, Any] | None:
         if step is None:  # CONNECT
             if self._forked:
-                raise ConnectionError("this is a forked child: connect in the child")
+                raise ConnectionError(_FORKED)
             self._drop()
             self._end = _opened(self._path, self._timeout_s)
             return None
@@ -96,7 +98,8 @@ class Connection:
     def _send(self, line: bytes) -> None:
         end = self._end
         if end is None:
-            raise ConnectionError("there is no connection")
+            said = _FORKED if self._forked else "there is no connection"
+            raise ConnectionError(said)
         with self._sending:
             end.sendall(line)
 

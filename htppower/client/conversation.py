@@ -75,6 +75,7 @@ class Held:
         running: the numbers of its inferences that run.
         renew_ns: until then a begin needs no message.
         until_ns: when its deadline ends it; None without a deadline.
+        profile: the name of the profile in use at the last answer: the one that was requested, or the user's cap.
         refused: whether a begin was refused; each lease says so once.
     """
 
@@ -84,6 +85,7 @@ class Held:
     running: set[int] = attrs.field(factory=set)
     renew_ns: int = 0
     until_ns: int | None = None
+    profile: str = ""
     refused: bool = False
 
 
@@ -126,7 +128,7 @@ class Conversation:
         if not self._told:
             self._told = True
             reason = error.strerror or error
-            _LOGGER.warning("no votes: the service at %s can't be reached: %s; tried again later", self._place, reason)
+            _LOGGER.warning("no votes from the service at %s: %s; tried again later", self._place, reason)
 
     def hold(self, held: Held) -> Talk:
         """Request a lease.
@@ -182,14 +184,18 @@ class Conversation:
         """Change the profile of a lease.
 
         Raises:
-            ServiceRefused: the service refuses it; the lease keeps its profile.
+            ServiceRefused: the service refuses it, or the lease has ended; it keeps its profile.
         """
+        if held not in self._leases:
+            raise ServiceRefused("lease ended", "the lease has ended", "request a new one with hold")
+        answer: dict[str, Any] = {}
         if (yield from self.connect()) and held.number is not None:
             try:
-                yield from self.ask("use", lease=held.number, profile=profile)
+                answer = yield from self.ask("use", lease=held.number, profile=profile)
             except OSError as error:
                 self.lost(error)
         held.fields["profile"] = profile
+        held.profile = str(answer.get("profile", profile))
 
     def release(self, held: Held) -> Talk:
         """End a lease."""
@@ -266,6 +272,7 @@ class Conversation:
         if not isinstance(number, int):
             raise ConnectionError("it answers without the number of a lease")
         held.number = number
+        held.profile = str(answer.get("profile", fields["profile"]))
         if isinstance(deadline_us, int):
             held.until_ns = now_ns + deadline_us * 1000
 
@@ -347,7 +354,15 @@ def held(
     device_id: int,
     core_ids: tuple[int, ...],
 ) -> Held:
-    """Return a lease that is not requested yet."""
+    """Return a lease that is not requested yet.
+
+    Raises:
+        ValueError: the window is not a whole number of microseconds, 1 or more. The service checks all other fields.
+    """
+    if window_us is not None and (type(window_us) is not int or window_us < 1):
+        raise ValueError(
+            f"window_us is {window_us!r}: a whole number of microseconds, 1 or more, or None for no window"
+        )
     fields = {
         "profile": profile,
         "reason": reason,
@@ -356,4 +371,5 @@ def held(
         "device_id": device_id,
         "core_ids": list(core_ids),
     }
-    return Held({name: value for name, value in fields.items() if value is not None}, window_us)
+    stated = {name: value for name, value in fields.items() if value is not None}
+    return Held(stated, window_us, profile=profile)

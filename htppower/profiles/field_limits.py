@@ -170,7 +170,7 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
         low, high = wants.limits
         said = f"{name} is {outside[0]}", f"{low} to {high}"
     elif wants.only is not None and value != wants.only:
-        said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or omit it"
+        said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}{', or omit it' if wants.optional else ''}"
     elif wants.is_name and not is_name(value):
         said = f"{shortened(value)!r} is not a name", "letters, digits, '_', '-' and '.', such as camera_burst"
     elif wants.one_line and not _is_one_line(value):

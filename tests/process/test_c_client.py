@@ -67,6 +67,18 @@ def wait_for_votes(begin: Any) -> None:
         time.sleep(0.05)
 
 
+def test_a_lease_that_is_held_again_is_released_before(driver: Path, place: Path, tmp_path: Path) -> None:
+    """The service has one lease for it; without a service, too, the client can be closed afterwards."""
+    for at in (place, tmp_path / "none"):
+        with driven(driver, at) as client:
+            assert client.does("hold 0 burst preview") == 0
+            assert client.does("hold 0 balanced preview") == 0
+            if at == place:
+                wait_for(place, leases=1)
+                assert client.does("begin 0") == 1
+                assert in_flight(place) == 1
+
+
 def test_inferences_that_overlap_are_one_for_the_service(driver: Path, place: Path) -> None:
     """The first begins it, and the last ends it; an end too many has no effect."""
     with driven(driver, place) as client:

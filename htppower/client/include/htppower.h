@@ -524,12 +524,31 @@ static inline void htppower_connect(htppower_client *client, const char *name) {
     htppower_connect_to(client, name, NULL, HTPPOWER_TIMEOUT_MS);
 }
 
+/* Ends a lease and its inferences: its votes are lowered. Do this before the memory of the lease has another use. */
+static inline void htppower_release(htppower_lease *lease) {
+    htppower_client *client = lease->client;
+    htppower_line_ line;
+    if (!htppower_enter_(client)) return;
+    htppower_say_(&line, ++client->last_id, "release", lease);
+    if (lease->number) (void)htppower_ask_(client, &line, NULL);
+    htppower_forget_(lease);
+    HTPPOWER_UNLOCK_(client);
+}
+
 /* Requests a lease, which raises no votes until an inference begins. Without a service it is requested as soon as there
  * is one. Returns 0; -1 if the service refuses it, and then the lease does nothing. */
 static inline int htppower_hold_with(htppower_client *client, htppower_lease *lease, const htppower_options *options) {
     htppower_line_ *fields = &lease->fields;
     uint32_t at;
+    htppower_lease *known = NULL;
     int done = -1;
+    if (options->core_count > HTPPOWER_CORES) return -1;
+    if (htppower_enter_(client)) {
+        for (known = client->leases; known && known != lease; known = known->next) {}
+        HTPPOWER_UNLOCK_(client);
+    }
+    /* The host may hold a lease again that it did not release. */
+    if (known) htppower_release(lease);
     memset(lease, 0, sizeof *lease);
     if (!htppower_enter_(client)) return 0;
     lease->window_us = options->window_us;
@@ -538,7 +557,7 @@ static inline int htppower_hold_with(htppower_client *client, htppower_lease *le
     if (options->owner) htppower_put_text_(fields, ",\"owner\":", options->owner);
     if (options->deadline_us) htppower_put_number_(fields, ",\"deadline_us\":", options->deadline_us);
     htppower_put_number_(fields, ",\"device_id\":", options->device_id);
-    for (at = 0; at < options->core_count && at < HTPPOWER_CORES; at++)
+    for (at = 0; at < options->core_count; at++)
         htppower_put_number_(fields, at ? "," : ",\"core_ids\":[", options->core_ids[at]);
     if (at) htppower_put_(fields, "]");
     if (htppower_reach_(client)) done = htppower_request_(client, lease);
@@ -609,17 +628,6 @@ static inline int htppower_use(htppower_lease *lease, const char *profile) {
     if (done) htppower_copy_(lease->profile, sizeof lease->profile, profile);
     HTPPOWER_UNLOCK_(client);
     return done ? 0 : -1;
-}
-
-/* Ends a lease and its inferences: its votes are lowered. Do this before the memory of the lease has another use. */
-static inline void htppower_release(htppower_lease *lease) {
-    htppower_client *client = lease->client;
-    htppower_line_ line;
-    if (!htppower_enter_(client)) return;
-    htppower_say_(&line, ++client->last_id, "release", lease);
-    if (lease->number) (void)htppower_ask_(client, &line, NULL);
-    htppower_forget_(lease);
-    HTPPOWER_UNLOCK_(client);
 }
 
 /* Disconnects; this ends every lease. In a forked child it closes the child's copy of the connection. */

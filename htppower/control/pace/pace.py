@@ -68,7 +68,7 @@ class Pace(Closing):
 
     @property
     def profile(self) -> Profile:
-        """The profile that it has chosen. A hold or a cap may replace it: see ``Session.profile``."""
+        """The profile that it has chosen. A hold or a cap may replace it, see ``Session.profile``."""
         return self._pacing.profile
 
     @property

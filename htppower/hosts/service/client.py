@@ -220,4 +220,4 @@ async def _refusable(function: Callable[..., Any], *arguments: Any) -> Any:
     except SessionClosed as error:
         raise Wrong("lease ended", str(error), "request a new lease with hold") from None
     except HtpPowerError as error:
-        raise Wrong("votes refused", str(error), "see the log of the service") from None
+        raise Wrong("votes refused", str(error), "name an existing device and core") from None

@@ -28,7 +28,9 @@ class UserFields:
 
     SAYS: ClassVar[str] = "What one user may have at a time."
 
-    user: str = field(f"the name or the number of a user; {EVERYONE}: every user without an entry.", one_line=True)
+    user: str = field(
+        f"the name of a user, or its number in quotes; {EVERYONE}: every user without an entry.", one_line=True
+    )
     cap: str | None = field(
         "the highest profile for the user's leases, by name.", is_name=True, optional=True, may_be_unset=True
     )
@@ -54,6 +56,12 @@ class ThermalFields:
     profile: str = field("the profile of the cap, by name.", is_name=True)
     above_c: float = field("the cap is set from this temperature on, in degrees Celsius.")
     below_c: float = field("the cap is lifted below this temperature, in degrees Celsius.")
+    zones: str = field(
+        "a pattern for the names of the thermal zones to read; without it all.",
+        one_line=True,
+        optional=True,
+        default="*",
+    )
 
 
 @attrs.frozen
@@ -62,7 +70,7 @@ class ServiceFields:
 
     SAYS: ClassVar[str] = "What the users of `htppower serve` may have, and what caps all leases."
 
-    service: str = field("the name of the service, for the status and logs.", is_name=True)
+    service: str = field("the name of the service, which it prints at its start and tells each client.", is_name=True)
     most_connections: int = field(
         "the most connections of all users together.", limits=(1, _MOST), optional=True, default=1024
     )
@@ -166,7 +174,7 @@ class _Names:
             try:
                 number = self._user(each.user)
             except KeyError:
-                hint = f"the name or the number of a user, or {EVERYONE}"
+                hint = f"the name of a user, its number in quotes, or {EVERYONE}"
                 self.problems.append(Finding("VALUE-1", (*at, "user"), f"no user is {each.user!r}", hint))
                 continue
             if number in users:

@@ -28,8 +28,8 @@ _BACKLOG = 1024
 _ACCEPTED_AT_ONCE = 8
 
 
-class CantListenError(HtpPowerError, OSError):
-    """The service can't listen at its socket or pipe."""
+class CantServeError(HtpPowerError, OSError):
+    """The service can't start: its socket or pipe, or a cap of its file, can't be used here."""
 
 
 @attrs.frozen
@@ -52,7 +52,7 @@ async def listen(listening: Listening, make: Callable[[], asyncio.BaseProtocol])
     """Accept connections inside the block; yield where, in words.
 
     Raises:
-        CantListenError: the place is taken, or can't be used.
+        CantServeError: the place is taken, or can't be used.
     """
     path = listening.path or default_place()
     loop: Any = asyncio.get_running_loop()
@@ -60,7 +60,7 @@ async def listen(listening: Listening, make: Callable[[], asyncio.BaseProtocol])
         try:
             servers = await loop.start_serving_pipe(make, path)
         except OSError as error:
-            raise CantListenError(f"{path}: {error.strerror}: is another service running?") from None
+            raise CantServeError(f"{path}: {error.strerror}: is another service running?") from None
         try:
             yield path
         finally:
@@ -103,10 +103,10 @@ def _passed_socket() -> socket.socket | None:
     if passed[1] != str(os.getpid()) or passed[0] in ("", "0"):
         return None
     if passed[0] != "1":
-        raise CantListenError(f"systemd passes {passed[0]} sockets: state one ListenStream in the socket unit")
+        raise CantServeError(f"systemd passes {passed[0]} sockets: state one ListenStream in the socket unit")
     given = socket.socket(fileno=_FIRST_PASSED)
     if given.family != socket.AF_UNIX or given.type != socket.SOCK_STREAM:
-        raise CantListenError("systemd passes no Unix stream socket: state ListenStream=/run/htppower/socket")
+        raise CantServeError("systemd passes no Unix stream socket: state ListenStream=/run/htppower/socket")
     return given
 
 
@@ -121,7 +121,7 @@ def _bound_socket(path: str, listening: Listening) -> socket.socket:
         made.listen(_BACKLOG)
     except OSError as error:
         made.close()
-        raise CantListenError(_why_not_bound(path, error)) from None
+        raise CantServeError(_why_not_bound(path, error)) from None
     finally:
         os.umask(before)
     try:
@@ -130,7 +130,7 @@ def _bound_socket(path: str, listening: Listening) -> socket.socket:
     except OSError as error:
         made.close()
         _remove(path)
-        raise CantListenError(
+        raise CantServeError(
             f"{path}: its group or mode can't be set: {error.strerror}: name a group that this user is in"
         ) from None
     return made
@@ -140,23 +140,23 @@ def _remove_stale(path: str) -> None:
     """Remove a socket that an earlier service has left.
 
     Raises:
-        CantListenError: a service listens there, or it is something else than a socket.
+        CantServeError: a service listens there, or it is something else than a socket.
     """
     try:
         found = Path(path).lstat()
     except OSError:
         return
     if not stat.S_ISSOCK(found.st_mode):
-        raise CantListenError(f"{path} exists, and is not a socket: name another path")
+        raise CantServeError(f"{path} exists, and is not a socket: name another path")
     with socket.socket(socket.AF_UNIX) as asking:
         try:
             asking.connect(path)
         except ConnectionRefusedError:
             _remove(path)
         except OSError as error:
-            raise CantListenError(f"{path}: {error.strerror}: remove it, or name another path") from None
+            raise CantServeError(f"{path}: {error.strerror}: remove it, or name another path") from None
         else:
-            raise CantListenError(f"a service listens at {path} already: end it, or name another path with --socket")
+            raise CantServeError(f"a service listens at {path} already: end it, or name another path with --socket")
 
 
 def _why_not_bound(path: str, error: OSError) -> str:
@@ -175,7 +175,7 @@ def _group(name: str) -> int:
     try:
         return grp.getgrnam(name).gr_gid
     except KeyError:
-        raise CantListenError(f"there is no group {name}: name one with --group, or make it with groupadd") from None
+        raise CantServeError(f"there is no group {name}: name one with --group, or make it with groupadd") from None
 
 
 def _allow_many_descriptors() -> None:

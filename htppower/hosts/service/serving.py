@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from htppower.control.caps.power_profiles_cap import PowerProfilesCap
 from htppower.control.caps.thermal_cap import ThermalCap
 from htppower.hosts.service.connection import Connection
-from htppower.hosts.service.listening import listen
+from htppower.hosts.service.listening import CantServeError, listen
 from htppower.hosts.service.users import Users
 from htppower.hosts.service.voting import Voting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from htppower.control.controller import VoteController
     from htppower.hosts.service.limits import ServiceFile
@@ -42,8 +42,7 @@ async def serve(
         told: called once with the place, in words, as soon as clients can connect.
 
     Raises:
-        CantListenError: the place is taken, or can't be used.
-        ValueError, OSError, RuntimeError: a cap of the file can't be set here, for example without a thermal zone.
+        CantServeError: the place is taken or can't be used, or a cap of the file can't be set here.
     """
     voting, users = Voting(controller, file.fields.service, profiles, profile_names), Users(file)
     with contextlib.ExitStack() as parts:
@@ -62,8 +61,19 @@ async def serve(
 def _set_caps(controller: VoteController, file: ServiceFile, parts: contextlib.ExitStack) -> None:
     fields = file.fields
     if fields.power_saver_cap is not None:
-        parts.enter_context(PowerProfilesCap(controller, file.names[fields.power_saver_cap]))
-    if fields.thermal_cap is not None:
-        thermal = fields.thermal_cap
+        with _named("power_saver_cap"):
+            parts.enter_context(PowerProfilesCap(controller, file.names[fields.power_saver_cap]))
+    if (thermal := fields.thermal_cap) is not None:
         profile = file.names[thermal.profile]
-        parts.enter_context(ThermalCap(controller, profile, above_c=thermal.above_c, below_c=thermal.below_c))
+        with _named("thermal_cap"):
+            cap = ThermalCap(controller, profile, above_c=thermal.above_c, below_c=thermal.below_c, zones=thermal.zones)
+            parts.enter_context(cap)
+
+
+@contextlib.contextmanager
+def _named(field: str) -> Iterator[None]:
+    """Name the field of the file in the error of a cap that can't be set here."""
+    try:
+        yield
+    except (ValueError, OSError, RuntimeError, ImportError) as error:
+        raise CantServeError(f"{field} can't be used here: {error}; leave it out otherwise") from None

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from htppower.profiles.profile import Profile
 
+# A route: a path without a query, alone or after a method.
+_ROUTE = re.compile(r"(?:[A-Z]+ )?[/*][^?# ]*")
 # The name of a header (RFC 9110, token).
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -53,7 +55,8 @@ class ModePolicy:
 
     Raises:
         TypeError: the allowed or other modes are one text, or the name of a mode is not a text.
-        ValueError: a route has an unknown mode, the header is not a name, or the size is not a whole number from 0.
+        ValueError: a route has an unknown mode or can match no request, the header is not a name, or the size is not a
+            whole number from 0.
     """
 
     profile: str | os.PathLike[str] | Profile = "burst"
@@ -73,5 +76,8 @@ class ModePolicy:
 
     def __attrs_post_init__(self) -> None:
         for pattern, mode in self.routes.items():
+            if not _ROUTE.fullmatch(pattern):
+                hint = "a path that begins with / or *, alone or after a method in capitals and a space"
+                raise ValueError(f"routes: {pattern!r} matches no request: write {hint}, such as 'POST /v1/*'")
             if mode is not None and mode not in self.allowed and mode not in self.others:
                 raise ValueError(f"routes: {pattern!r} has the mode {mode!r}: name it in allowed or in others")

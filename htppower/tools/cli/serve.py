@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.control.controller import VoteController
+    from htppower.hosts.service.limits import ServiceFields
 
 _MODE = r"0?[0-7]{3}"
 # Metrics are for this machine; a scraper elsewhere needs a proxy that knows whom to let in.
@@ -87,17 +88,20 @@ def command(**options: Any) -> None:
     names = profile_names(options["folders"])
     run = functools.partial(serve, file=file, profiles=profiles, profile_names=names, listening=listening)
     with kept_off_stdout():
-        _run(options, run, file.fields.metrics_port)
+        _run(options, run, file.fields)
 
 
-def _run(options: dict[str, Any], run: Callable[..., Coroutine[Any, Any, None]], metrics_port: int | None) -> None:
+def _run(options: dict[str, Any], run: Callable[..., Coroutine[Any, Any, None]], fields: ServiceFields) -> None:
     from htppower.control.controller import VoteController  # noqa: PLC0415
 
     backend = _backend(options)
 
     def told(place: str) -> None:
         hardware = "" if backend.describe().hardware else "; no clock changes: there is no Hexagon behind it"
-        echo(printable(f"htppower: serving at {place} on {backend.describe().library}{hardware}"), err=True)
+        echo(
+            printable(f"htppower: {fields.service} serving at {place} on {backend.describe().library}{hardware}"),
+            err=True,
+        )
 
     # Signals end the service in order; only a closed console of Windows is left to the controller.
     with (
@@ -109,7 +113,7 @@ def _run(options: dict[str, Any], run: Callable[..., Coroutine[Any, Any, None]],
         except (OSError, ValueError) as error:
             echo(f"htppower: htppower status does not list this service: {error}", err=True)
         try:
-            with _metrics(controller, metrics_port):
+            with _metrics(controller, fields.metrics_port):
                 asyncio.run(_until_signal(run(controller, told=told)))
         except KeyboardInterrupt:
             # Windows has no signals for an event loop; the service has been closed in order all the same.
@@ -134,9 +138,9 @@ def _metrics(controller: VoteController, port: int | None) -> Iterator[None]:
     if port is None:
         yield
         return
-    import prometheus_client  # noqa: PLC0415 - of the extra "metrics", which the next import names if it is missing
-
-    from htppower.subscribers.prometheus import PrometheusMetrics  # noqa: PLC0415
+    # This import names the extra if prometheus_client is missing.
+    from htppower.subscribers.prometheus import PrometheusMetrics  # noqa: PLC0415, I001
+    import prometheus_client  # noqa: PLC0415
 
     registry = prometheus_client.CollectorRegistry()
     with contextlib.closing(PrometheusMetrics(controller, registry=registry)):

@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.serving import LONGEST_S, place_of, served
@@ -74,7 +74,7 @@ def test_without_a_service_inferences_run_and_one_warning_says_so(
         assert client.status() is None
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 1
-    assert "can't be reached" in warnings[0].getMessage()
+    assert "no votes from the service" in warnings[0].getMessage()
 
 
 def test_leases_and_inferences_are_renewed_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +148,29 @@ def test_a_window_ends_with_the_deadline(tmp_path: Path, caplog: pytest.LogCaptu
         while lease.active:
             lease.begin()
         assert "lease 1 does not exist, or has ended" in caplog.text
+        with pytest.raises(ServiceRefused, match="has ended"):
+            lease.use("balanced")
+
+
+@pytest.mark.parametrize("window_us", [0, -1, 1.5, "500000", True])
+def test_a_wrong_window_is_refused_at_once(tmp_path: Path, window_us: Any) -> None:
+    """Otherwise no inference would have votes."""
+    with connect("test", path=str(tmp_path / "none")) as client, pytest.raises(ValueError, match="window_us is"):
+        client.hold("burst", reason="preview", window_us=window_us)
+
+
+def test_a_capped_lease_says_so(tmp_path: Path) -> None:
+    """The profile of a lease is the one in use: the cap of its user, after hold and after use."""
+    with (
+        served(tmp_path, "service: test\nusers: [{user: default, cap: balanced}]\n") as service,
+        connect("test", path=service.path) as client,
+    ):
+        lease = client.hold("burst", reason="preview")
+        assert lease.profile == "balanced"
+        lease.use("power_saver")
+        assert lease.profile == "power_saver"
+        lease.use("high_performance")
+        assert lease.profile == "balanced"
 
 
 def misbehaving(path: str, answer: Callable[[socket.socket], object]) -> threading.Thread:
@@ -239,6 +262,9 @@ def test_coroutines_have_votes(tmp_path: Path) -> None:
 
             await asyncio.gather(*(infer() for _ in range(20)))
             await lease.use("balanced")
+            status = await client.status()
+            assert status is not None
+            assert [each["profile"] for each in status["leases"]] == ["balanced"]
             with pytest.raises(ServiceRefused):
                 await client.hold("brst", reason="preview")
             return min(raised), lease.profile

@@ -11,7 +11,7 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError, Severity, bounded
 from htppower.profiles.cache import ProfileCache
 from htppower.profiles.discovery import folder_list
-from htppower.profiles.paths import folder_of, joined, stem_of
+from htppower.profiles.paths import joined, stem_of
 from htppower.rules import table as rules
 from htppower.tools.review.file_kinds import Kind, named_kind
 from htppower.tools.review.file_selection import Source, find_sources, leads_elsewhere, matches
@@ -186,8 +186,7 @@ def _linted_others(
         elif kind is Kind.SERVICE:
             from htppower.hosts.service.limits import examine_service_file  # noqa: PLC0415 - if there is one
 
-            cache = ProfileCache((*profiles, *([] if path == STDIN else [folder_of(path)])))
-            yield _linted(path, given, examine_service_file(path, cache, given).problems)
+            yield _linted(path, given, examine_service_file(path, ProfileCache(profiles), given).problems)
 
 
 def _linted_model(path: str, given: bytes | None) -> Linted:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from htppower.hosts.service.listening import CantListenError, Listening, listen
+from htppower.hosts.service.listening import CantServeError, Listening, listen
 
 pytestmark = pytest.mark.needs("unix sockets")
 
@@ -59,7 +59,7 @@ def test_a_socket_that_serves_is_left_alone(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(path)
         other.listen()
-        with pytest.raises(CantListenError, match=r"listens at .* already: end it"):
+        with pytest.raises(CantServeError, match=r"listens at .* already: end it"):
             modes_and_rest(Listening(path))
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(path)
@@ -68,7 +68,7 @@ def test_a_socket_that_serves_is_left_alone(tmp_path: Path) -> None:
 def test_a_file_is_left_alone(tmp_path: Path) -> None:
     """Something else than a socket is never removed."""
     (tmp_path / "s").write_text("precious")
-    with pytest.raises(CantListenError, match="is not a socket"):
+    with pytest.raises(CantServeError, match="is not a socket"):
         modes_and_rest(Listening(str(tmp_path / "s")))
     assert (tmp_path / "s").read_text() == "precious"
 
@@ -95,6 +95,6 @@ def test_a_new_socket_at_the_place_is_not_removed(tmp_path: Path) -> None:
 )
 def test_a_place_that_cant_be_used_is_told(tmp_path: Path, name: str, group: str | None, said: str) -> None:
     """The error says what to do, and no socket is left."""
-    with pytest.raises(CantListenError, match=said):
+    with pytest.raises(CantServeError, match=said):
         modes_and_rest(Listening(str(tmp_path / name), group=group))
     assert not (tmp_path / "s").exists()

@@ -15,6 +15,10 @@ from htppower.hosts.web import ModePolicy
     [
         ({"allowed": "burst"}, TypeError, "a list of names"),
         ({"others": (5,)}, TypeError, "the name of a mode is 5"),
+        ({"routes": {"a": None}}, ValueError, "'a' matches no request: write a path that begins with / or *"),
+        ({"routes": {"post /a": None}}, ValueError, "'post /a' matches no request"),
+        ({"routes": {"POST  /a": None}}, ValueError, "'POST  /a' matches no request"),
+        ({"routes": {"/a?x=1": None}}, ValueError, "matches no request"),
         ({"routes": {"/a": "decode"}}, ValueError, "'/a' has the mode 'decode': name it in allowed or in others"),
         ({"header": "a b"}, ValueError, "header is 'a b'"),
         ({"header": ""}, ValueError, "header is ''"),
