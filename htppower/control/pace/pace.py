@@ -150,11 +150,15 @@ class _Run:
         gate = self.phases.gate
         self._begun_ns, self._under = gate.time.now_ns(), gate.plan.profile
 
-    def end(self, ended_ns: int) -> None:
-        """Record its end, and let the session use the profile that the pace has chosen."""
+    def end(self, ended_ns: int, *, failed: bool) -> None:
+        """Record its end; unless it failed, count it, and let the session use the profile that the pace has chosen."""
         slot, self._slot = self._slot, None
         session, pacing = self.phases.session, self._pacing
         if slot is None:
+            return
+        if failed:
+            # No lock is taken: the garbage collector may close a generator in its inference at any point.
+            pacing.slots.ended(ended_ns)
             return
         under = self._under if session.plan.profile is self._under else None
         kept = pacing.chooser.keeps
@@ -187,6 +191,7 @@ class PacedInference:
             self._run.begin()
         except BaseException:
             self._inference.end()
+            self._run.end(self._run.phases.gate.time.now_ns(), failed=True)
             raise
 
     def __exit__(
@@ -196,8 +201,7 @@ class PacedInference:
         try:
             self._inference.__exit__(kind, error, traceback)
         finally:
-            if kind is None:
-                self._run.end(ended_ns)
+            self._run.end(ended_ns, failed=kind is not None)
 
 
 class AsyncPacedInference:
@@ -224,6 +228,7 @@ class AsyncPacedInference:
             self._run.begin()
         except BaseException:
             self._inference.end()
+            self._run.end(self._run.phases.gate.time.now_ns(), failed=True)
             raise
 
     async def __aexit__(
@@ -233,5 +238,4 @@ class AsyncPacedInference:
         try:
             await self._inference.__aexit__(kind, error, traceback)
         finally:
-            if kind is None:
-                self._run.end(ended_ns)
+            self._run.end(ended_ns, failed=kind is not None)

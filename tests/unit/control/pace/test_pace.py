@@ -271,6 +271,25 @@ def test_an_inference_that_raises_an_error_is_not_counted(host: PacedHost) -> No
     assert host.pace.status.inferences == 0
 
 
+@pytest.mark.parametrize("begins", [True, False])
+def test_inferences_that_fail_keep_the_rate(begins: bool) -> None:
+    """A host that tries again at once waits for the next slot, however many blocks or begins in a row have failed."""
+    clock, simulated = VirtualTime(), SimulatedHtp(arch=75)
+    controller = VoteController(simulated, time=clock, on_error="raise", handle_sigterm=False)
+    pace = controller.session("balanced").pace(fps=20)
+    failed_ms = []
+    for _ in range(5):
+        if not begins:
+            simulated.fail_next(1008, function="setPowerConfig")
+        with pytest.raises((RuntimeError, VoteRejected)), pace.inference():
+            clock.advance_us(1000)
+            raise RuntimeError
+        failed_ms.append(clock.now_us // 1000)
+    assert failed_ms == ([1, 51, 101, 151, 201] if begins else [0, 50, 100, 150, 200])
+    assert pace.status.inferences == 0
+    controller.close()
+
+
 def test_misuse_of_an_inference_is_refused(host: PacedHost) -> None:
     """The errors are those of an inference of a session."""
     inference = host.pace.inference()
