@@ -12,7 +12,7 @@ from htppower.control.pace.pacing import Pacing
 from htppower.control.pace.slots import Slots
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference
-from htppower.errors import PhaseMisuse
+from htppower.errors import HtpPowerError, PhaseMisuse
 
 if TYPE_CHECKING:
     import os
@@ -150,11 +150,14 @@ class _Run:
         gate = self.phases.gate
         self._begun_ns, self._under = gate.time.now_ns(), gate.plan.profile
 
-    def end(self, ended_ns: int, *, failed: bool) -> None:
-        """Record its end; unless it failed, count it, and let the session use the profile that the pace has chosen."""
+    def end(self, ended_ns: int | None, *, failed: bool) -> None:
+        """Record its end; unless it failed, count it, and let the session use the profile that the pace has chosen.
+
+        ``ended_ns`` is None if an interrupt came before the clock was read.
+        """
         slot, self._slot = self._slot, None
         session, pacing = self.phases.session, self._pacing
-        if slot is None:
+        if slot is None or ended_ns is None:
             return
         if failed:
             # No lock is taken: the garbage collector may close a generator in its inference at any point.
@@ -197,9 +200,14 @@ class PacedInference:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        ended_ns = self._run.phases.gate.time.now_ns()
+        ended_ns = None
         try:
+            ended_ns = self._run.phases.gate.time.now_ns()
             self._inference.__exit__(kind, error, traceback)
+        except BaseException as failure:
+            if not isinstance(failure, HtpPowerError):  # an interrupt, perhaps before the inference has ended
+                self._inference.end()
+            raise
         finally:
             self._run.end(ended_ns, failed=kind is not None)
 
@@ -234,8 +242,13 @@ class AsyncPacedInference:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        ended_ns = self._run.phases.gate.time.now_ns()
+        ended_ns = None
         try:
+            ended_ns = self._run.phases.gate.time.now_ns()
             await self._inference.__aexit__(kind, error, traceback)
+        except BaseException as failure:
+            if not isinstance(failure, HtpPowerError):  # an interrupt, perhaps before the inference has ended
+                self._inference.end()
+            raise
         finally:
             self._run.end(ended_ns, failed=kind is not None)

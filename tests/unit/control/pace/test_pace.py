@@ -183,6 +183,31 @@ def test_an_interrupt_at_the_begin_ends_the_inference(host: PacedHost, monkeypat
         assert host.session.in_flight == 1
 
 
+@pytest.mark.parametrize("coroutine", [False, True])
+def test_an_interrupt_at_the_end_ends_the_inference(
+    host: PacedHost, monkeypatch: pytest.MonkeyPatch, coroutine: bool
+) -> None:
+    """The host may keep the inference; it has ended, and is not counted."""
+    inference: Any = host.pace.ainference() if coroutine else host.pace.inference()
+
+    def now_ns() -> int:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    def run() -> None:
+        with inference:
+            monkeypatch.setattr(host.time, "now_ns", now_ns)
+
+    async def arun() -> None:
+        async with inference:
+            monkeypatch.setattr(host.time, "now_ns", now_ns)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(arun()) if coroutine else run()
+    assert host.session.in_flight == 0
+    assert host.pace.status.inferences == 0
+
+
 def test_a_thread_that_wakes_up_late_misses_its_deadline(host: PacedHost, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deadline is a period after the slot, whenever the inference has begun."""
     exactly = host.time.wait_until
@@ -282,10 +307,10 @@ def test_inferences_that_fail_keep_the_rate(begins: bool) -> None:
         if not begins:
             simulated.fail_next(1008, function="setPowerConfig")
         with pytest.raises((RuntimeError, VoteRejected)), pace.inference():
-            clock.advance_us(1000)
             raise RuntimeError
         failed_ms.append(clock.now_us // 1000)
-    assert failed_ms == ([1, 51, 101, 151, 201] if begins else [0, 50, 100, 150, 200])
+        clock.advance_us(1000)
+    assert failed_ms == [0, 50, 100, 150, 200]
     assert pace.status.inferences == 0
     controller.close()
 
