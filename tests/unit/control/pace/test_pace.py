@@ -446,6 +446,10 @@ def test_a_failed_change_is_raised_by_the_pace_that_makes_it() -> None:
         simulated.fail_next(1008, function="setPowerConfig")
         with pytest.raises(VoteRejected):
             session.pace(fps=30, profiles=["balanced"])
+        assert (session.profile.name, session.state) == ("burst", State.RAISED)
+        assert controller.status().sessions[0].pace is None
+        with session.pace(fps=30, profiles=["balanced"]):
+            assert session.profile.name == "balanced"
     controller.flush_events()
     controller.close()
 
