@@ -49,7 +49,7 @@ _BETWEEN_NS = 1_000_000_000
 # How many inferences before and after a change are compared to measure how fast both profiles are.
 _COMPARED = 25
 _FEWEST_COMPARED = 9
-# After so many times the fewest inferences, a measured speed that is lower than the model's is measured again.
+# After so many times the fewest inferences, a profile or a raise that was slower than the model says is measured again.
 _MEASURED_FOR = 16
 # A profile that failed soon after its choice is not chosen for the fewest inferences, or for this time if it is longer,
 # doubled with each failure.
@@ -131,7 +131,9 @@ class Chooser:
         self.changes = 0
         self._period_ns = period_ns
         self._miss_rate = miss_rate
-        self._raise_ns = raise_ns
+        self._stated_raise_ns = self._raise_ns = raise_ns
+        # How many inferences there were when a raise was measured last.
+        self._raised_at = 0
         worse = min(_WORSE * miss_rate, (1 + miss_rate) / 2)
         self._for_a_miss = math.log(worse / miss_rate)
         self._for_a_hit = math.log((1 - worse) / (1 - miss_rate))
@@ -167,6 +169,9 @@ class Chooser:
         self._since = self._since + 1 if self._sum else 0
         if not self.rungs[self.at].stays_up:
             self._raise_ns += (sample.wait_ns - self._raise_ns) / _SMOOTHED
+            self._raised_at = self._count
+        elif self._count - self._raised_at > _MEASURED_FOR * self.fewest:
+            self._raise_ns = min(self._raise_ns, self._stated_raise_ns)
         if self._before is not None and self._count - self._arrived_at >= _COMPARED:
             self._compare()
         if self.at == len(self.rungs) - 1:
