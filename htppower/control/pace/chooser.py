@@ -119,14 +119,15 @@ class Chooser:
     Attributes:
         rungs: as above.
         at: the place of the choice.
-        keeps: whether the choice keeps the rate. False only at the highest rung.
+        top: the highest place that may be chosen.
+        keeps: whether the choice keeps the rate. False only at the top.
         tested: whether enough inferences have run under the choice to know whether a lower one is enough.
-        changes: how often the choice has changed.
+        changes: how often the choice has changed, except by ``limit``.
     """
 
     def __init__(self, rungs: Sequence[Rung], period_ns: int, miss_rate: float, raise_ns: float) -> None:
         self.rungs = tuple(rungs)
-        self.at = len(self.rungs) - 1
+        self.at = self.top = len(self.rungs) - 1
         self.keeps = True
         self.changes = 0
         self._period_ns = period_ns
@@ -163,7 +164,7 @@ class Chooser:
         self._count += 1
         self._window.append(sample)
         self._credit = min(self._credit + self._miss_rate, _MOST_CREDIT)
-        if missed and self.at < len(self.rungs) - 1:
+        if missed and self.at < self.top:
             self._credit -= 1
         self._sum = min(max(self._sum + (self._for_a_miss if missed else self._for_a_hit), 0.0), _MOST_SUM)
         self._since = self._since + 1 if self._sum else 0
@@ -174,7 +175,7 @@ class Chooser:
             self._raise_ns = min(self._raise_ns, self._stated_raise_ns)
         if self._before is not None and self._count - self._arrived_at >= _COMPARED:
             self._compare()
-        if self.at == len(self.rungs) - 1:
+        if self.at == self.top:
             self.keeps = self._sum < _ALARM if self.keeps else not self._sum
         # A trial of a lower profile that fails is ended at once.
         if not self._on_trial and self._changed_ns is not None and now_ns - self._changed_ns < _BETWEEN_NS:
@@ -183,12 +184,19 @@ class Chooser:
         if chosen is None:
             return False
         self._move(chosen, now_ns)
+        self.changes += 1
         return True
+
+    def limit(self, top: int, now_ns: int) -> None:
+        """Choose no place above ``top`` from now on."""
+        self.top, self.keeps = top, True
+        if self.at > top:
+            self._move(top, now_ns)
 
     def _choose(self, *, missed: bool) -> int | None:
         """Return the place of another rung, or None to stay."""
         spent = missed and self._credit <= -_TRIAL_MISSES
-        if self.at < len(self.rungs) - 1 and (self._sum >= _ALARM or spent):
+        if self.at < self.top and (self._sum >= _ALARM or spent):
             if self._count - self._arrived_at <= self.fewest:
                 self._note_failure()
             # If the credit is spent by single misses, all inferences count; else only those since the change of load.
@@ -199,10 +207,10 @@ class Chooser:
         return self._enough_below() if due and self._credit >= _TRIAL_MISSES and self.keeps else None
 
     def _enough_above(self, samples: Sequence[Sample]) -> int:
-        """Return the lowest rung above the choice that would have been enough for these inferences, or the highest."""
+        """Return the lowest rung above the choice that would have been enough for these inferences, or the top."""
         most = int(len(samples) * self._miss_rate / 2)
-        places = range(self.at + 1, len(self.rungs) - 1)
-        return next((place for place in places if self._misses(samples, place, most) <= most), len(self.rungs) - 1)
+        places = range(self.at + 1, self.top)
+        return next((place for place in places if self._misses(samples, place, most) <= most), self.top)
 
     def _enough_below(self) -> int | None:
         """Return the lowest rung below the choice that is enough for the last inferences; None if none is."""
@@ -281,7 +289,6 @@ class Chooser:
         self._before = (self.at, _typical(itertools.islice(reversed(self._window), recent))) if enough else None
         self._on_trial = place < self.at
         self.at, self.keeps = place, True
-        self.changes += 1
         self._changed_ns, self._arrived_at = now_ns, self._count
         self._window.clear()
         self._sum, self._since = 0.0, 0

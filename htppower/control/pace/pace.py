@@ -165,7 +165,8 @@ class _Run:
             return
         under = self._under if session.plan.profile is self._under else None
         kept = pacing.chooser.keeps
-        pacing.ended(slot, self._entered_ns, self._begun_ns, ended_ns, under)
+        caps = self.phases.home.registry.caps
+        pacing.ended(slot, self._entered_ns, self._begun_ns, ended_ns, under, caps)
         if kept and not pacing.chooser.keeps:
             _LOGGER.warning("%r: %s", session, pacing.reason)
         # Compared each time: an interrupt may have come between an earlier choice and this.

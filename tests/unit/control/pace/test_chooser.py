@@ -140,6 +140,20 @@ def test_a_measured_speed_is_measured_again_after_a_long_time() -> None:
     assert host.chooser.at == 0
 
 
+def test_a_limit_is_the_highest_choice_until_it_is_raised() -> None:
+    """The choice comes down to the limit at once. Misses there raise it only after the limit."""
+    host = Host()
+    host.infer(4, 10)
+    host.chooser.limit(1, host.now_ns)
+    assert (host.chooser.at, host.chooser.changes) == (1, 0)
+    host.infer(9, 300)
+    assert (host.chooser.at, host.chooser.keeps) == (1, False)
+    host.chooser.limit(2, host.now_ns)
+    assert host.chooser.keeps
+    host.infer(9, 1)
+    assert (host.chooser.at, host.chooser.changes) == (2, 1)
+
+
 def test_a_part_that_is_the_same_under_each_profile_gains_nothing_under_a_higher_one() -> None:
     """With a short inference it made the lowest profile look three times slower than the highest."""
     chooser = Chooser(RUNGS, PERIOD_NS, 0.05, raise_ns=0)

@@ -250,13 +250,35 @@ def test_a_cap_has_priority(host: PacedHost) -> None:
     """A choice above the cap is replaced by the cap's profile; a choice below it is used."""
     cap = host.controller.cap("balanced", reason="hot")
     assert host.session.profile.name == "balanced"
-    host.infer(8, 500)
-    assert host.session.profile.name == "balanced"
     cap.lift()
     host.infer(8, ENOUGH)
     cap = host.controller.cap("balanced", reason="hot")
     assert host.session.profile.name == "low_power_saver"
     cap.lift()
+
+
+def test_under_a_cap_the_choice_is_made_up_to_it(host: PacedHost) -> None:
+    """The pace comes down, goes up no further than the cap, and beyond it once the cap is lifted."""
+    cap = host.controller.cap("balanced", reason="hot")
+    host.infer(8, 2)
+    assert host.pace.profile.name == "balanced"
+    assert "30 a second: the highest profile up to the cap" in repr(host.pace)
+    host.infer(8, ENOUGH)
+    assert (host.session.profile.name, host.pace.status.changes) == ("low_power_saver", 1)
+    host.infer(32, 50)
+    assert (host.session.profile.name, host.pace.status.keeps) == ("balanced", False)
+    assert "30 a second: no profile up to the cap keeps it" in repr(host.pace)
+    cap.lift()
+    host.infer(32, 50)
+    assert (host.session.profile.name, host.pace.status.keeps) == ("high_performance", True)
+
+
+def test_under_a_cap_below_all_profiles_nothing_is_chosen(host: PacedHost) -> None:
+    """Then the cap decides, and the pace goes on with its choice afterwards."""
+    with host.controller.cap("extreme_power_saver", reason="hot"):
+        host.infer(8, 2 * ENOUGH)
+        assert host.session.profile.name == "extreme_power_saver"
+    assert (host.session.profile.name, host.pace.status.changes) == ("burst", 0)
 
 
 def test_the_choice_is_made_among_named_profiles(host: PacedHost) -> None:
