@@ -202,7 +202,7 @@ class Chooser:
             # If the credit is spent by single misses, all inferences count; else only those since the change of load.
             recent = self._since if self._sum >= _ALARM else len(self._window)
             return self._enough_above(list(self._window)[-recent:])
-        # One step costs up to a millisecond, so it is not done after each inference.
+        # One step takes the host up to 1 ms if 1 % are allowed, and 10 ms if 0.1 % are, so it is not done each time.
         due = self.tested and (self._count - self._arrived_at) % max(self.fewest // 4, 1) == 0
         return self._enough_below() if due and self._credit >= _TRIAL_MISSES and self.keeps else None
 
@@ -245,12 +245,14 @@ class Chooser:
         wait_ns = _MARGIN * self._raise_ns if lowers else 0.0
         late_ns = taken_ns = 0.0
         misses = 0
-        for sample in samples:
+        for allowed_ns, waited_ns, run_ns in samples:
             # The host also waits for the lowering, which takes about as long as a raise.
-            late_ns = 0.0 if sample.allowed_ns is None else max(late_ns + taken_ns + wait_ns - sample.allowed_ns, 0.0)
-            if late_ns >= period_ns:
+            late_ns = 0.0 if allowed_ns is None else late_ns + taken_ns + wait_ns - allowed_ns
+            if late_ns < 0:
+                late_ns = 0.0
+            elif late_ns >= period_ns:
                 late_ns %= period_ns
-            taken_ns = slower * sample.run_ns + (wait_ns or (0 if there.stays_up else sample.wait_ns))
+            taken_ns = slower * run_ns + (wait_ns or (0 if there.stays_up else waited_ns))
             if late_ns + taken_ns > period_ns:
                 misses += 1
                 if misses > most:
