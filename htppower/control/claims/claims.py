@@ -153,7 +153,12 @@ class Claims:
         """
         watch = self._watch(handle, functools.partial(self.end_pace, session, pace, quiet=True, soon=True))
         begin = functools.partial(self._begin_pace, session, pace, watch)
-        self._home.raise_failure(session, self._home.engine.run(begin, Urgency.RAISE))
+        try:
+            self._home.raise_failure(session, self._home.engine.run(begin, Urgency.RAISE))
+        except BaseException as error:
+            # The caller gets no handle, but the traceback may keep it.
+            self.end_pace(session, pace, quiet=True, soon=not isinstance(error, Exception))
+            raise
 
     def _begin_pace(self, session: SessionRecord, pace: Paces, watch: weakref.ref[Any]) -> VoteRejected | None:
         self._home.registry.require_live(session)

@@ -49,7 +49,7 @@ _BETWEEN_NS = 1_000_000_000
 # How many inferences before and after a change are compared to measure how fast both profiles are.
 _COMPARED = 25
 _FEWEST_COMPARED = 9
-# After so many times the fewest inferences, a measured speed that is lower than the model's is measured again.
+# After so many times the fewest inferences, a profile or a raise that was slower than the model says is measured again.
 _MEASURED_FOR = 16
 # A profile that failed soon after its choice is not chosen for the fewest inferences, or for this time if it is longer,
 # doubled with each failure.
@@ -119,19 +119,22 @@ class Chooser:
     Attributes:
         rungs: as above.
         at: the place of the choice.
-        keeps: whether the choice keeps the rate. False only at the highest rung.
+        top: the highest place that may be chosen.
+        keeps: whether the choice keeps the rate. False only at the top.
         tested: whether enough inferences have run under the choice to know whether a lower one is enough.
-        changes: how often the choice has changed.
+        changes: how often the choice has changed, except by ``limit``.
     """
 
     def __init__(self, rungs: Sequence[Rung], period_ns: int, miss_rate: float, raise_ns: float) -> None:
         self.rungs = tuple(rungs)
-        self.at = len(self.rungs) - 1
+        self.at = self.top = len(self.rungs) - 1
         self.keeps = True
         self.changes = 0
         self._period_ns = period_ns
         self._miss_rate = miss_rate
-        self._raise_ns = raise_ns
+        self._stated_raise_ns = self._raise_ns = raise_ns
+        # How many inferences there were when a raise was measured last.
+        self._raised_at = 0
         worse = min(_WORSE * miss_rate, (1 + miss_rate) / 2)
         self._for_a_miss = math.log(worse / miss_rate)
         self._for_a_hit = math.log((1 - worse) / (1 - miss_rate))
@@ -161,15 +164,18 @@ class Chooser:
         self._count += 1
         self._window.append(sample)
         self._credit = min(self._credit + self._miss_rate, _MOST_CREDIT)
-        if missed and self.at < len(self.rungs) - 1:
+        if missed and self.at < self.top:
             self._credit -= 1
         self._sum = min(max(self._sum + (self._for_a_miss if missed else self._for_a_hit), 0.0), _MOST_SUM)
         self._since = self._since + 1 if self._sum else 0
         if not self.rungs[self.at].stays_up:
             self._raise_ns += (sample.wait_ns - self._raise_ns) / _SMOOTHED
+            self._raised_at = self._count
+        elif self._count - self._raised_at > _MEASURED_FOR * self.fewest:
+            self._raise_ns = min(self._raise_ns, self._stated_raise_ns)
         if self._before is not None and self._count - self._arrived_at >= _COMPARED:
             self._compare()
-        if self.at == len(self.rungs) - 1:
+        if self.at == self.top:
             self.keeps = self._sum < _ALARM if self.keeps else not self._sum
         # A trial of a lower profile that fails is ended at once.
         if not self._on_trial and self._changed_ns is not None and now_ns - self._changed_ns < _BETWEEN_NS:
@@ -178,26 +184,33 @@ class Chooser:
         if chosen is None:
             return False
         self._move(chosen, now_ns)
+        self.changes += 1
         return True
+
+    def limit(self, top: int, now_ns: int) -> None:
+        """Choose no place above ``top`` from now on."""
+        self.top, self.keeps = top, True
+        if self.at > top:
+            self._move(top, now_ns)
 
     def _choose(self, *, missed: bool) -> int | None:
         """Return the place of another rung, or None to stay."""
         spent = missed and self._credit <= -_TRIAL_MISSES
-        if self.at < len(self.rungs) - 1 and (self._sum >= _ALARM or spent):
+        if self.at < self.top and (self._sum >= _ALARM or spent):
             if self._count - self._arrived_at <= self.fewest:
                 self._note_failure()
             # If the credit is spent by single misses, all inferences count; else only those since the change of load.
             recent = self._since if self._sum >= _ALARM else len(self._window)
             return self._enough_above(list(self._window)[-recent:])
-        # One step costs up to a millisecond, so it is not done after each inference.
+        # One step takes the host up to 1 ms if 1 % are allowed, and 10 ms if 0.1 % are, so it is not done each time.
         due = self.tested and (self._count - self._arrived_at) % max(self.fewest // 4, 1) == 0
         return self._enough_below() if due and self._credit >= _TRIAL_MISSES and self.keeps else None
 
     def _enough_above(self, samples: Sequence[Sample]) -> int:
-        """Return the lowest rung above the choice that would have been enough for these inferences, or the highest."""
+        """Return the lowest rung above the choice that would have been enough for these inferences, or the top."""
         most = int(len(samples) * self._miss_rate / 2)
-        places = range(self.at + 1, len(self.rungs) - 1)
-        return next((place for place in places if self._misses(samples, place, most) <= most), len(self.rungs) - 1)
+        places = range(self.at + 1, self.top)
+        return next((place for place in places if self._misses(samples, place, most) <= most), self.top)
 
     def _enough_below(self) -> int | None:
         """Return the lowest rung below the choice that is enough for the last inferences; None if none is."""
@@ -232,12 +245,14 @@ class Chooser:
         wait_ns = _MARGIN * self._raise_ns if lowers else 0.0
         late_ns = taken_ns = 0.0
         misses = 0
-        for sample in samples:
+        for allowed_ns, waited_ns, run_ns in samples:
             # The host also waits for the lowering, which takes about as long as a raise.
-            late_ns = 0.0 if sample.allowed_ns is None else max(late_ns + taken_ns + wait_ns - sample.allowed_ns, 0.0)
-            if late_ns >= period_ns:
+            late_ns = 0.0 if allowed_ns is None else late_ns + taken_ns + wait_ns - allowed_ns
+            if late_ns < 0:
+                late_ns = 0.0
+            elif late_ns >= period_ns:
                 late_ns %= period_ns
-            taken_ns = slower * sample.run_ns + (wait_ns or (0 if there.stays_up else sample.wait_ns))
+            taken_ns = slower * run_ns + (wait_ns or (0 if there.stays_up else waited_ns))
             if late_ns + taken_ns > period_ns:
                 misses += 1
                 if misses > most:
@@ -276,7 +291,6 @@ class Chooser:
         self._before = (self.at, _typical(itertools.islice(reversed(self._window), recent))) if enough else None
         self._on_trial = place < self.at
         self.at, self.keeps = place, True
-        self.changes += 1
         self._changed_ns, self._arrived_at = now_ns, self._count
         self._window.clear()
         self._sum, self._since = 0.0, 0

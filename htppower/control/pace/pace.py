@@ -12,7 +12,7 @@ from htppower.control.pace.pacing import Pacing
 from htppower.control.pace.slots import Slots
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference
-from htppower.errors import PhaseMisuse
+from htppower.errors import HtpPowerError, PhaseMisuse
 
 if TYPE_CHECKING:
     import os
@@ -150,15 +150,23 @@ class _Run:
         gate = self.phases.gate
         self._begun_ns, self._under = gate.time.now_ns(), gate.plan.profile
 
-    def end(self, ended_ns: int) -> None:
-        """Record its end, and let the session use the profile that the pace has chosen."""
+    def end(self, ended_ns: int | None, *, failed: bool) -> None:
+        """Record its end; unless it failed, count it, and let the session use the profile that the pace has chosen.
+
+        ``ended_ns`` is None if an interrupt came before the clock was read.
+        """
         slot, self._slot = self._slot, None
         session, pacing = self.phases.session, self._pacing
-        if slot is None:
+        if slot is None or ended_ns is None:
+            return
+        if failed:
+            # No lock is taken: the garbage collector may close a generator in its inference at any point.
+            pacing.slots.ended(ended_ns)
             return
         under = self._under if session.plan.profile is self._under else None
         kept = pacing.chooser.keeps
-        pacing.ended(slot, self._entered_ns, self._begun_ns, ended_ns, under)
+        caps = self.phases.home.registry.caps
+        pacing.ended(slot, self._entered_ns, self._begun_ns, ended_ns, under, caps)
         if kept and not pacing.chooser.keeps:
             _LOGGER.warning("%r: %s", session, pacing.reason)
         # Compared each time: an interrupt may have come between an earlier choice and this.
@@ -187,17 +195,22 @@ class PacedInference:
             self._run.begin()
         except BaseException:
             self._inference.end()
+            self._run.end(self._run.phases.gate.time.now_ns(), failed=True)
             raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        ended_ns = self._run.phases.gate.time.now_ns()
+        ended_ns = None
         try:
+            ended_ns = self._run.phases.gate.time.now_ns()
             self._inference.__exit__(kind, error, traceback)
+        except BaseException as failure:
+            if not isinstance(failure, HtpPowerError):  # an interrupt, perhaps before the inference has ended
+                self._inference.end()
+            raise
         finally:
-            if kind is None:
-                self._run.end(ended_ns)
+            self._run.end(ended_ns, failed=kind is not None)
 
 
 class AsyncPacedInference:
@@ -224,14 +237,19 @@ class AsyncPacedInference:
             self._run.begin()
         except BaseException:
             self._inference.end()
+            self._run.end(self._run.phases.gate.time.now_ns(), failed=True)
             raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        ended_ns = self._run.phases.gate.time.now_ns()
+        ended_ns = None
         try:
+            ended_ns = self._run.phases.gate.time.now_ns()
             await self._inference.__aexit__(kind, error, traceback)
+        except BaseException as failure:
+            if not isinstance(failure, HtpPowerError):  # an interrupt, perhaps before the inference has ended
+                self._inference.end()
+            raise
         finally:
-            if kind is None:
-                self._run.end(ended_ns)
+            self._run.end(ended_ns, failed=kind is not None)

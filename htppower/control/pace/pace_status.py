@@ -13,7 +13,8 @@ class PaceStatus:
         per_s: the rate that it keeps, in inferences per second.
         miss_rate: the share of the deadlines that may be missed.
         profile: the name of the profile that it has chosen. A hold or a cap may replace it.
-        keeps: whether that profile keeps the rate; False if even the highest profile of the pace misses too many.
+        keeps: whether that profile keeps the rate; False if even the highest profile of the pace, up to a cap,
+            misses too many.
         inferences: how many inferences have ended.
         misses: how many of them have missed their deadline.
         recent_per_s: the rate of the last 100 inferences, per second; None before the second one.

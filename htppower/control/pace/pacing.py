@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.pace.chooser import Sample
 from htppower.control.pace.pace_status import PaceStatus
+from htppower.control.plans.precedence import exceeds
 
 if TYPE_CHECKING:
     import weakref
+    from collections.abc import Sequence
 
     from htppower.control.pace.chooser import Chooser
     from htppower.control.pace.slots import Slot, Slots
@@ -46,6 +49,7 @@ class Pacing:
         self.watch: weakref.ref[Any] | None = None
         self._per_s = per_s
         self._miss_rate = miss_rate
+        self._caps: Sequence[Claim] = ()
         self._inferences = self._misses = 0
         self._ends_ns: deque[int] = deque(maxlen=_RECENT)
         self._recent: deque[bool] = deque(maxlen=_RECENT)
@@ -60,8 +64,11 @@ class Pacing:
     def reason(self) -> str:
         """Why the session uses that profile, as shown in status and events."""
         rate, chooser = f"{self._per_s:g} a second", self.chooser
+        limited = chooser.top < len(chooser.rungs) - 1
         if not chooser.keeps:
-            return f"{rate}: no profile of the pace keeps it"
+            return f"{rate}: no profile {'up to the cap' if limited else 'of the pace'} keeps it"
+        if limited and chooser.at == chooser.top:
+            return f"{rate}: the highest profile up to the cap"
         if chooser.changes or chooser.tested:
             return f"{rate}: the lowest profile that keeps it"
         return f"{rate}: the inferences are measured first"
@@ -77,7 +84,15 @@ class Pacing:
         claim = self.claim
         return claim is None or claim.profile is not self.profile or claim.reason != self.reason
 
-    def ended(self, slot: Slot, entered_ns: int, begun_ns: int, ended_ns: int, under: Profile | None) -> None:
+    def ended(
+        self,
+        slot: Slot,
+        entered_ns: int,
+        begun_ns: int,
+        ended_ns: int,
+        under: Profile | None,
+        caps: Sequence[Claim],
+    ) -> None:
         """Record the end of an inference.
 
         Args:
@@ -86,6 +101,7 @@ class Pacing:
             begun_ns: when they were in force.
             ended_ns: when it ended.
             under: the profile that it ran under; None if that has changed while it ran.
+            caps: the caps that are set.
         """
         with self._lock:
             missed = self.slots.missed(slot, ended_ns)
@@ -93,6 +109,8 @@ class Pacing:
             self._misses += missed
             self._ends_ns.append(ended_ns)
             self._recent.append(missed)
+            if caps is not self._caps:
+                self._limit(caps, ended_ns)
             if under is None or (under is not self.profile and under != self.profile):
                 # A hold or a cap decides, or the profile is being changed: this shows nothing about the choice.
                 return
@@ -101,6 +119,12 @@ class Pacing:
             self.chooser.add(sample, ended_ns, missed=missed)
             if self.chooser.at > at:
                 self.slots.start_anew()
+
+    def _limit(self, caps: Sequence[Claim], now_ns: int) -> None:
+        """Let only the profiles be chosen that no cap forbids; all if none is left, since the cap decides then."""
+        self._caps, rungs = caps, self.chooser.rungs
+        left = itertools.takewhile(lambda rung: not any(exceeds(rung.profile, cap.profile) for cap in caps), rungs)
+        self.chooser.limit((len(list(left)) or len(rungs)) - 1, now_ns)
 
     def status(self) -> PaceStatus:
         """Return what it has chosen and counted."""

@@ -76,7 +76,11 @@ class Slots:
         """Let the next inference have its slot at once."""
         self._begin_ns = None
 
+    def ended(self, ended_ns: int) -> None:
+        """Record the end of an inference."""
+        self._ended_ns = max(self._ended_ns, ended_ns)
+
     def missed(self, slot: Slot, ended_ns: int) -> bool:
         """Record the end of an inference; return whether it has missed its deadline."""
-        self._ended_ns = max(self._ended_ns, ended_ns)
+        self.ended(ended_ns)
         return ended_ns > slot.begin_ns + self.period_ns

@@ -140,6 +140,20 @@ def test_a_measured_speed_is_measured_again_after_a_long_time() -> None:
     assert host.chooser.at == 0
 
 
+def test_a_limit_is_the_highest_choice_until_it_is_raised() -> None:
+    """The choice comes down to the limit at once. Misses there raise it only after the limit."""
+    host = Host()
+    host.infer(4, 10)
+    host.chooser.limit(1, host.now_ns)
+    assert (host.chooser.at, host.chooser.changes) == (1, 0)
+    host.infer(9, 300)
+    assert (host.chooser.at, host.chooser.keeps) == (1, False)
+    host.chooser.limit(2, host.now_ns)
+    assert host.chooser.keeps
+    host.infer(9, 1)
+    assert (host.chooser.at, host.chooser.changes) == (2, 1)
+
+
 def test_a_part_that_is_the_same_under_each_profile_gains_nothing_under_a_higher_one() -> None:
     """With a short inference it made the lowest profile look three times slower than the highest."""
     chooser = Chooser(RUNGS, PERIOD_NS, 0.05, raise_ns=0)
@@ -188,13 +202,20 @@ def test_a_wait_for_a_raise_counts_where_votes_do_not_stay_up() -> None:
 
 
 def test_the_wait_for_a_raise_is_measured() -> None:
-    """The model says 0.5 ms, but it is 3 ms: one trial shows it, and there is no second one."""
+    """The model says 0.5 ms, but it is 3 ms for some time: one trial shows it, and the next is 960 inferences later.
+
+    From then on, raises are as quick as the model says, so the lower profile is kept.
+    """
     rungs = (Rung(RUNGS[0].profile, 0.5, stays_up=False), RUNGS[2])
     chooser = Chooser(rungs, PERIOD_NS, 0.05, raise_ns=500_000)
+    seen = []
     for number in range(3000):
-        wait_ns, run_ns = (0, 4_000_000) if chooser.at else (3_000_000, 8_000_000)
+        quick_ns = 3_000_000 if number < 500 else 500_000
+        wait_ns, run_ns = (0, 4_000_000) if chooser.at else (quick_ns, 8_000_000)
         chooser.add(Sample(PERIOD_NS, wait_ns, run_ns), number * PERIOD_NS, missed=wait_ns + run_ns > PERIOD_NS)
-    assert (chooser.at, chooser.changes) == (1, 2)
+        seen.append((chooser.at, chooser.changes))
+    assert seen[1000] == (1, 2)
+    assert seen[1100] == seen[-1] == (0, 3)
 
 
 def test_one_profile_is_never_changed() -> None:

@@ -183,6 +183,31 @@ def test_an_interrupt_at_the_begin_ends_the_inference(host: PacedHost, monkeypat
         assert host.session.in_flight == 1
 
 
+@pytest.mark.parametrize("coroutine", [False, True])
+def test_an_interrupt_at_the_end_ends_the_inference(
+    host: PacedHost, monkeypatch: pytest.MonkeyPatch, coroutine: bool
+) -> None:
+    """The host may keep the inference; it has ended, and is not counted."""
+    inference: Any = host.pace.ainference() if coroutine else host.pace.inference()
+
+    def now_ns() -> int:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    def run() -> None:
+        with inference:
+            monkeypatch.setattr(host.time, "now_ns", now_ns)
+
+    async def arun() -> None:
+        async with inference:
+            monkeypatch.setattr(host.time, "now_ns", now_ns)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(arun()) if coroutine else run()
+    assert host.session.in_flight == 0
+    assert host.pace.status.inferences == 0
+
+
 def test_a_thread_that_wakes_up_late_misses_its_deadline(host: PacedHost, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deadline is a period after the slot, whenever the inference has begun."""
     exactly = host.time.wait_until
@@ -225,13 +250,35 @@ def test_a_cap_has_priority(host: PacedHost) -> None:
     """A choice above the cap is replaced by the cap's profile; a choice below it is used."""
     cap = host.controller.cap("balanced", reason="hot")
     assert host.session.profile.name == "balanced"
-    host.infer(8, 500)
-    assert host.session.profile.name == "balanced"
     cap.lift()
     host.infer(8, ENOUGH)
     cap = host.controller.cap("balanced", reason="hot")
     assert host.session.profile.name == "low_power_saver"
     cap.lift()
+
+
+def test_under_a_cap_the_choice_is_made_up_to_it(host: PacedHost) -> None:
+    """The pace comes down, goes up no further than the cap, and beyond it once the cap is lifted."""
+    cap = host.controller.cap("balanced", reason="hot")
+    host.infer(8, 2)
+    assert host.pace.profile.name == "balanced"
+    assert "30 a second: the highest profile up to the cap" in repr(host.pace)
+    host.infer(8, ENOUGH)
+    assert (host.session.profile.name, host.pace.status.changes) == ("low_power_saver", 1)
+    host.infer(32, 50)
+    assert (host.session.profile.name, host.pace.status.keeps) == ("balanced", False)
+    assert "30 a second: no profile up to the cap keeps it" in repr(host.pace)
+    cap.lift()
+    host.infer(32, 50)
+    assert (host.session.profile.name, host.pace.status.keeps) == ("high_performance", True)
+
+
+def test_under_a_cap_below_all_profiles_nothing_is_chosen(host: PacedHost) -> None:
+    """Then the cap decides, and the pace goes on with its choice afterwards."""
+    with host.controller.cap("extreme_power_saver", reason="hot"):
+        host.infer(8, 2 * ENOUGH)
+        assert host.session.profile.name == "extreme_power_saver"
+    assert (host.session.profile.name, host.pace.status.changes) == ("burst", 0)
 
 
 def test_the_choice_is_made_among_named_profiles(host: PacedHost) -> None:
@@ -269,6 +316,25 @@ def test_an_inference_that_raises_an_error_is_not_counted(host: PacedHost) -> No
         raise RuntimeError
     assert host.session.in_flight == 0
     assert host.pace.status.inferences == 0
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_inferences_that_fail_keep_the_rate(begins: bool) -> None:
+    """A host that tries again at once waits for the next slot, however many blocks or begins in a row have failed."""
+    clock, simulated = VirtualTime(), SimulatedHtp(arch=75)
+    controller = VoteController(simulated, time=clock, on_error="raise", handle_sigterm=False)
+    pace = controller.session("balanced").pace(fps=20)
+    failed_ms = []
+    for _ in range(5):
+        if not begins:
+            simulated.fail_next(1008, function="setPowerConfig")
+        with pytest.raises((RuntimeError, VoteRejected)), pace.inference():
+            raise RuntimeError
+        failed_ms.append(clock.now_us // 1000)
+        clock.advance_us(1000)
+    assert failed_ms == [0, 50, 100, 150, 200]
+    assert pace.status.inferences == 0
+    controller.close()
 
 
 def test_misuse_of_an_inference_is_refused(host: PacedHost) -> None:
@@ -402,6 +468,10 @@ def test_a_failed_change_is_raised_by_the_pace_that_makes_it() -> None:
         simulated.fail_next(1008, function="setPowerConfig")
         with pytest.raises(VoteRejected):
             session.pace(fps=30, profiles=["balanced"])
+        assert (session.profile.name, session.state) == ("burst", State.RAISED)
+        assert controller.status().sessions[0].pace is None
+        with session.pace(fps=30, profiles=["balanced"]):
+            assert session.profile.name == "balanced"
     controller.flush_events()
     controller.close()
 
