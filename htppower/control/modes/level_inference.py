@@ -69,14 +69,10 @@ class LevelInference:
     def __enter__(self) -> None:
         inner, levels = self._begin(Inference), self._levels
         try:
-            if levels.raised:
-                # The session is in use from here on, so that a change of the profile replaces its votes. Otherwise it
-                # would lower votes that are up only for the sustain time.
-                inner.__enter__()
-                levels.follow()
-            else:
-                levels.follow()
-                inner.__enter__()
+            # The session is in use from here on, so a change of the profile replaces votes that are up only for the
+            # sustain time, instead of lowering them, and the session learns from the gap. A raise uses the new profile.
+            inner.__enter__()
+            levels.follow()
         except BaseException:
             self._end()
             raise
@@ -95,12 +91,8 @@ class LevelInference:
     async def __aenter__(self) -> None:
         inner, levels = self._begin(AsyncInference), self._levels
         try:
-            if levels.raised:
-                await inner.__aenter__()
-                await levels.afollow()
-            else:
-                await levels.afollow()
-                await inner.__aenter__()
+            await inner.__aenter__()
+            await levels.afollow()
         except BaseException:
             self._end()
             raise

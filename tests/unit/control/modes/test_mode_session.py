@@ -8,6 +8,7 @@ import random
 import threading
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from support.hanging import WAIT_S
 
 from htppower import (
     PhaseMisuse,
+    Profile,
     ProfileError,
     Session,
     SessionClosed,
@@ -28,6 +30,7 @@ from htppower import (
 from htppower.backends import SimulatedHtp
 from htppower.control.modes.levels import Levels
 from htppower.events import ProfileChanged
+from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -323,6 +326,73 @@ def test_holds_and_caps_have_priority(bench: Bench) -> None:
     _session, modes = modes_of(bench)
     with bench.controller.cap("balanced", reason="warm"), modes.inference("burst") as inference:
         assert inference.profile.name == "balanced"
+
+
+def test_init_has_the_profile_of_the_session(bench: Bench) -> None:
+    """Whichever mode came last, and whatever runs within it; its own sustain time follows."""
+    session, modes = modes_of(bench)
+    with modes.inference("power_saver"):
+        pass
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    with session.init():
+        assert bench.effective().core_target == MAX
+        with modes.inference("power_saver"):
+            assert bench.effective().core_target == MAX
+        assert bench.effective().core_target == MAX
+    assert (session.state, session.profile.name) == (State.RAISED, "burst")
+    with modes.inference("power_saver"):
+        with session.init():
+            assert bench.effective().core_target == MAX
+        assert bench.effective().core_target == SVS
+
+
+def test_the_profile_of_the_session_stays_its_own(bench: Bench) -> None:
+    """Status names it, and the mode that decides; a pace chooses among the profiles below it."""
+    session, modes = modes_of(bench)
+    with modes.inference("power_saver"):
+        pass
+    (status,) = bench.controller.status().sessions
+    assert (status.profile, status.own_profile) == ("power_saver", "burst")
+    assert status.decided_by is not None
+    assert (status.decided_by.kind, status.decided_by.reason) == ("mode", "power_saver")
+    assert session.own_profile.name == "burst"
+    with session.pace(fps=30, wait=False):
+        assert session.profile.name == "burst"
+    with modes.inference("burst"):
+        assert bench.controller.status().sessions[0].decided_by is None
+
+
+def test_the_modes_of_a_session_are_made_once(bench: Bench) -> None:
+    """Two forms would not know each other's inferences. When the first one is gone, another one may be made."""
+    session, modes = modes_of(bench)
+    with modes.inference("power_saver"):
+        pass
+    with pytest.raises(ValueError, match="session 1 has modes already"):
+        session.modes(["burst"])
+    del modes
+    assert session.modes(list(TARGETS)).capped == set()
+
+
+@pytest.mark.parametrize("pause_us", [100_000, 5_000_000], ids=["within the sustain time", "after it"])
+def test_a_session_learns_from_the_gap_before_another_mode(bench: Bench, pause_us: int) -> None:
+    """The gap belongs to the mode before it."""
+
+    def learning(name: str) -> Profile:
+        profile = load_profile(name)
+        assert profile.relax is not None
+        relax = attrs.evolve(profile.relax, after_inference_us=Adaptive(break_even_us=200_000))
+        return attrs.evolve(profile, relax=relax)
+
+    session = bench.controller.session(learning("burst"))
+    modes = session.modes({"a": learning("burst"), "b": learning("balanced")})
+    for _ in range(20):
+        for mode in ("a", "b"):
+            with modes.inference(mode):
+                bench.time.advance_us(5_000)
+            bench.time.advance_us(pause_us)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert learnt.gaps == 19
 
 
 WORDS = ["to", "be", "or"]
