@@ -49,7 +49,7 @@ class LevelInference:
             self._levels.remove(self, before)
             # Another thread may have ended the inference: it removes the inference from one level only.
             if not self.running:
-                self._levels.remove(self, level)
+                self._levels.forget(self)
 
     def end(self) -> None:
         """End the inference, without raising or waiting; do nothing if it does not run: see ``ModeInference.end``."""
@@ -62,7 +62,7 @@ class LevelInference:
     def take(self) -> Any:
         """Take the token of the inference, and return it; None if it does not run. The lock of the gate is held."""
         token = self._inner.take()
-        self._levels.remove(self, self.level)
+        self._levels.forget(self)
         self._levels.phases.soon(self._levels.follow_soon)
         return token
 
@@ -91,8 +91,10 @@ class LevelInference:
     async def __aenter__(self) -> None:
         inner, levels = self._begin(AsyncInference), self._levels
         try:
-            await inner.__aenter__()
-            await levels.afollow()
+            # A closed loop does not resume this coroutine.
+            if not inner.begin():
+                await inner.raised(self.end)
+            await levels.afollow(self.end)
         except BaseException:
             self._end()
             raise
@@ -101,6 +103,7 @@ class LevelInference:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         inner = self._begun()
+        self._levels.forget(self)  # a closed loop does not resume this coroutine
         try:
             await inner.__aexit__(kind, error, traceback)
         except PhaseMisuse:
@@ -126,5 +129,5 @@ class LevelInference:
         self._left()
 
     def _left(self) -> None:
-        self._levels.remove(self, self.level)
+        self._levels.forget(self)
         self._levels.follow_soon()

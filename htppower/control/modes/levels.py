@@ -15,7 +15,7 @@ from htppower.control.plans.precedence import Claim, rank
 from htppower.events import Cause, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from htppower.control.modes.level_inference import LevelInference
     from htppower.control.phases.blocks import Phases
@@ -73,6 +73,11 @@ class Levels:
         # Weak references to the same object are equal, so this finds the reference that has the callback.
         self._running[level].discard(weakref.ref(inference))
 
+    def forget(self, inference: LevelInference) -> None:
+        """Stop counting an inference, at whichever level: another thread may have changed it."""
+        for level in range(len(self._running)):
+            self.remove(inference, level)
+
     @property
     def raised(self) -> bool:
         """Whether votes are up, so that another profile would replace them."""
@@ -90,11 +95,14 @@ class Levels:
             home = self.phases.home
             home.raise_failure(self.phases.session, home.engine.run(self._follow, Urgency.RAISE))
 
-    async def afollow(self) -> None:
-        """Do what ``follow`` does, in a coroutine: the worker makes the calls."""
+    async def afollow(self, if_closed: Callable[[], object]) -> None:
+        """Do what ``follow`` does, in a coroutine: the worker makes the calls.
+
+        ``if_closed``: called by the worker if the event loop is closed by then.
+        """
         if not self._may_go_on():
             home = self.phases.home
-            home.raise_failure(self.phases.session, await awaited(home.engine, self._follow, Urgency.RAISE))
+            home.raise_failure(self.phases.session, await awaited(home.engine, self._follow, Urgency.RAISE, if_closed))
 
     def follow_soon(self) -> None:
         """Use the profile of the highest level in flight, without waiting; finalizers may call this."""
