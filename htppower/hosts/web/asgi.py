@@ -5,10 +5,10 @@ Sources: the ASGI specification 3.0, HTTP and lifespan protocols 2.5.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from htppower.errors import HtpPowerError
 from htppower.hosts.web.choice import Refusal, choose, field_of, has_field
 from htppower.hosts.web.policy import ModePolicy
 from htppower.hosts.web.service import Service
@@ -37,8 +37,8 @@ class AsgiVotes:
     its cancellation. ``scope["htppower"]`` is this inference: ``await scope["htppower"].ause("balanced")`` changes its
     mode, ``use`` does so on a thread, and ``end`` ends it early. WebSockets pass without votes.
 
-    The session is opened when the lifespan starts, or at the first request, and closed when the lifespan ends. A
-    profile that can't be used fails the start.
+    The session is opened when the lifespan starts, or at the first request, and closed when the lifespan ends; if
+    several share it, with the last one. A profile that can't be used fails the start.
 
     Args:
         app: the application.
@@ -77,12 +77,13 @@ class AsgiVotes:
 
     async def _infer(self, choice: Choice, scope: Scope, receive: Receive, send: Send) -> None:
         service = self._service
-        inference = service.inference(choice)
+        inference, capped = service.inference(choice)
 
         async def send_watched(message: Message) -> None:
             kind = message["type"]
             if kind == "http.response.start":
-                added = [(name.lower().encode(), value.encode()) for name, value in service.headers(choice, inference)]
+                headers = service.headers(choice, inference, capped=capped)
+                added = [(name.lower().encode(), value.encode()) for name, value in headers]
                 message = {**message, "headers": [*message.get("headers", ()), *added]}
             elif kind in _BODIES and not message.get("more_body", False):
                 # All of the response exists now, so the votes don't wait for a slow client.
@@ -112,19 +113,21 @@ class AsgiVotes:
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Open the session before the application starts, and close it when the application has shut down."""
-
-        async def send_watched(message: Message) -> None:
-            if message["type"] in _ENDS:
-                self._service.close()
-            await send(message)
-
         try:
-            self._service.open()
-        except HtpPowerError as error:
+            self._service.begin_lifespan()
+        except Exception as error:  # noqa: BLE001 - a server may take an exception for an application without lifespan
             await receive()
             await send({"type": "lifespan.startup.failed", "message": f"htppower: {error}"})
             return
-        await self._app(scope, receive, send_watched)
+        with contextlib.ExitStack() as lifespan:
+            lifespan.callback(self._service.end_lifespan)
+
+            async def send_watched(message: Message) -> None:
+                if message["type"] in _ENDS:
+                    lifespan.close()
+                await send(message)
+
+            await self._app(scope, receive, send_watched)
 
 
 def _path(scope: Scope) -> str:

@@ -162,6 +162,15 @@ def test_an_application_that_fails(bench: Bench, policy: ModePolicy, now: Now, l
     assert now() == (0, "balanced", State.LOWERED)
 
 
+def test_an_application_that_returns_no_iterable(bench: Bench, policy: ModePolicy, now: Now) -> None:
+    """The votes come down, even if the server keeps the error."""
+    served = WsgiVotes(lambda _environ, _start: None, bench.controller, policy)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError) as kept:
+        ask(served, "/v1/chat", HTTP_X_POWER_MODE="balanced")
+    assert "iterable" in str(kept.value)
+    assert now() == (0, "balanced", State.LOWERED)
+
+
 def test_a_file_goes_to_the_server_unchanged(bench: Bench, policy: ModePolicy, now: Now) -> None:
     """So the server may send it by ``sendfile``."""
 
