@@ -69,9 +69,12 @@ class AsgiVotes:
         if route is None:
             await self._app(scope, receive, send)
             return
-        receive, choice = await self._choose(route, scope, receive)
+        receive, choice, left = await self._choose(route, scope, receive)
         if isinstance(choice, Refusal):
             await _refuse(choice, send)
+        elif left:
+            # The application finds an inference here as usual; it has not begun.
+            await self._app({**scope, "htppower": self._service.inference(choice)[0]}, receive, send)
         else:
             await self._infer(choice, scope, receive, send)
 
@@ -96,12 +99,12 @@ class AsgiVotes:
         finally:
             inference.end()
 
-    async def _choose(self, route: Route, scope: Scope, receive: Receive) -> tuple[Receive, Choice | Refusal]:
-        """Return the mode of a request, and a function with which the application receives the whole request."""
+    async def _choose(self, route: Route, scope: Scope, receive: Receive) -> tuple[Receive, Choice | Refusal, bool]:
+        """Return a function with which the application receives the whole request, its mode, and if its client left."""
         policy, headers = self._policy, scope["headers"]
         asked = None if policy.header is None else _header(headers, policy.header)
         if not has_field(policy, _header(headers, "content-type"), _header(headers, "content-encoding"), asked):
-            return receive, choose(policy, route, asked)
+            return receive, choose(policy, route, asked), False
         received = deque[Any]()
         body = await _read(receive, policy.most_json_bytes, received)
 
@@ -109,7 +112,8 @@ class AsgiVotes:
             return received.popleft() if received else await receive()
 
         field = None if body is None else field_of(policy, body)
-        return receive_again, choose(policy, route, asked, field, unread=body is None)
+        left = received[-1]["type"] != "http.request"
+        return receive_again, choose(policy, route, asked, field, unread=body is None), left
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Open the session before the application starts, and close it when the application has shut down."""

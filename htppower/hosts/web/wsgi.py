@@ -52,7 +52,9 @@ class WsgiVotes:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Serve a request, as WSGI states it."""
-        route = self._service.route(environ["REQUEST_METHOD"], environ.get("PATH_INFO", ""))
+        # PEP 3333 has the bytes of the path as the characters of a text.
+        path = environ.get("PATH_INFO", "").encode("latin-1").decode(errors="replace")
+        route = self._service.route(environ["REQUEST_METHOD"], path)
         if route is None:
             return self._app(environ, start_response)
         choice = self._choose(route, environ)

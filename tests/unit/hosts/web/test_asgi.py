@@ -37,9 +37,11 @@ class App:
         self.now = now
         self.seen: list[Any] = []
         self.received: list[Any] = []
+        self.scopes: list[Any] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer."""
+        self.scopes.append(scope)
         self.seen.append(self.now())
         while True:
             self.received.append(await receive())
@@ -126,12 +128,13 @@ def test_no_votes_are_up_while_a_slow_client_sends_its_json(bench: Bench, served
     asyncio.run(scenario())
 
 
-def test_a_client_that_leaves_while_its_body_is_read(served: AsgiVotes, app: App) -> None:
-    """The application learns of it in the same place."""
+def test_a_client_that_leaves_while_its_body_is_read(bench: Bench, served: AsgiVotes, app: App) -> None:
+    """The application learns of it in the same place; nothing is voted."""
     exchange = Exchange.of("/v1/chat", b"{", b"}", headers=JSON)
     exchange.to_receive[1:] = [LEFT]
     asyncio.run(exchange.run(served))
     assert [message["type"] for message in app.received] == ["http.request", "http.disconnect"]
+    assert (bench.sets, app.scopes[0]["htppower"].running) == ([], False)
 
 
 def test_a_wrong_mode_is_refused(bench: Bench, served: AsgiVotes, app: App) -> None:
