@@ -47,7 +47,7 @@ class LevelInference:
         if self.running:
             self._levels.add(self, level)
             self._levels.remove(self, before)
-            # Another thread may have ended the inference: it removes the inference from one level only.
+            # Another thread may have ended the inference just before ``add``.
             if not self.running:
                 self._levels.forget(self)
 

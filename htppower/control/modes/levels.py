@@ -75,8 +75,9 @@ class Levels:
 
     def forget(self, inference: LevelInference) -> None:
         """Stop counting an inference, at whichever level: another thread may have changed it."""
-        for level in range(len(self._running)):
-            self.remove(inference, level)
+        reference = weakref.ref(inference)
+        for running in self._running:
+            running.discard(reference)
 
     @property
     def raised(self) -> bool:
