@@ -94,12 +94,12 @@ class Session(Closing):
 
     @property
     def profile(self) -> Profile:
-        """The profile in use, which is the session's own or the profile of a hold, a cap or a pace."""
+        """The profile in use, which is the session's own or the profile of a hold, a cap, a pace or a mode."""
         return self._record.plan.profile
 
     @property
     def own_profile(self) -> Profile:
-        """The profile that the session was opened with, or the last one that ``use`` or a mode has set."""
+        """The profile that the session was opened with, or the last one that ``use`` has set."""
         return self._record.own
 
     @property
@@ -352,6 +352,7 @@ class Session(Closing):
             ProfileError: a profile can't be found or is invalid.
             SessionClosed: the session is closed, or is being closed.
             TypeError: the modes are one text, or the name of a mode is not a text.
+            ValueError: the session has modes already, which something still refers to.
         """
         loaded = {name: self._claims.check(profile, self._record) for name, profile in named_profiles(modes).items()}
         return ModeSession(self._phases, loaded)

@@ -235,15 +235,18 @@ class Reconciler:
                 self.machine.make(session, Step(Trigger.LOWER, before.relaxed(after_deinit=False)), cause, None)
             session.gate.use_plan(plan, ends_sustain=True)
             session.history.skip(count_begun(session.gate))
+            if reason is None and session.mode is not None:
+                reason = f"mode {session.mode.reason}"
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
         tell_degradations(session, before.degradations)
         return True
 
     def _has_own_plan(self, session: SessionRecord) -> bool:
-        """Return whether a session uses the plan of its own profile, since no hold, cap or pace applies."""
+        """Return whether a session uses the plan of its own profile, since no hold, cap, pace or mode applies."""
         plan = session.gate.plan
         is_own = plan.profile is session.own and plan.missing == self._planner.missing.changes
-        return is_own and not (session.holds or self._registry.caps or session.pace or session.decided_by)
+        claimed = session.holds or self._registry.caps or session.pace or session.modes or session.decided_by
+        return is_own and not claimed
 
     def _note_inits(self, session: SessionRecord) -> None:
         """After an INIT, put all votes of the session in doubt, so that the next raise sends all of them.

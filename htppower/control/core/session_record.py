@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from htppower.control.core.home import Home
     from htppower.control.ledger.ledger import Ledger
     from htppower.control.plans.plans import Plan
-    from htppower.control.plans.precedence import Claim, Paces
+    from htppower.control.plans.precedence import Claim, Modes, Paces
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Cause
@@ -161,7 +161,9 @@ class SessionRecord:
         own: the session's own profile: the one of ``VoteController.session``, or of the last ``Session.use``.
         holds: the holds on the session.
         pace: the pace that chooses its profile; None for most sessions.
-        decided_by: the hold, the cap or the pace that decides its profile; None if its own profile is used.
+        modes: a weak reference to its modes; None if it never had any.
+        mode: the mode that decided last; None if its own profile did.
+        decided_by: the hold, the cap, the pace or the mode that decides its profile; None if its own profile is used.
         history: its calls, stays and saved calls.
         gate: its plan, counts, deadline and alarm.
         handle: a weak reference to its phases; the session is closed when they are garbage collected.
@@ -183,6 +185,8 @@ class SessionRecord:
         "home",
         "inits",
         "ledgers",
+        "mode",
+        "modes",
         "number",
         "own",
         "owner",
@@ -219,6 +223,8 @@ class SessionRecord:
         self.own = own
         self.holds: tuple[Claim, ...] = ()
         self.pace: Paces | None = None
+        self.modes: weakref.ref[Modes] | None = None
+        self.mode: Claim | None = None
         self.decided_by: Claim | None = None
         self.history = History(Stay(State.UNVOTED, time.now_us, None, _NONE_LEFT))
         self.gate = Gate(self, time, settle_soon, plan, recall)
@@ -247,8 +253,11 @@ class SessionRecord:
 
     def chosen(self, caps: tuple[Claim, ...]) -> Profile:
         """Return the profile that it should use, and note which claim decides that."""
+        modes = None if self.modes is None else self.modes()
+        self.mode = None if modes is None else modes.choose()
         pace = None if self.pace is None else self.pace.claim
-        profile, self.decided_by = in_use(self.own, self.holds, caps, pace)
+        profile, decides = in_use(self.own, self.holds, caps, pace or self.mode)
+        self.decided_by = None if decides is self.mode and profile == self.own else decides
         return profile
 
     def forget(self) -> None:

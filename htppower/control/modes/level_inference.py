@@ -47,9 +47,9 @@ class LevelInference:
         if self.running:
             self._levels.add(self, level)
             self._levels.remove(self, before)
-            # Another thread may have ended the inference: it removes the inference from one level only.
+            # Another thread may have ended the inference just before ``add``.
             if not self.running:
-                self._levels.remove(self, level)
+                self._levels.forget(self)
 
     def end(self) -> None:
         """End the inference, without raising or waiting; do nothing if it does not run: see ``ModeInference.end``."""
@@ -62,21 +62,17 @@ class LevelInference:
     def take(self) -> Any:
         """Take the token of the inference, and return it; None if it does not run. The lock of the gate is held."""
         token = self._inner.take()
-        self._levels.remove(self, self.level)
+        self._levels.forget(self)
         self._levels.phases.soon(self._levels.follow_soon)
         return token
 
     def __enter__(self) -> None:
         inner, levels = self._begin(Inference), self._levels
         try:
-            if levels.raised:
-                # The session is in use from here on, so that a change of the profile replaces its votes. Otherwise it
-                # would lower votes that are up only for the sustain time.
-                inner.__enter__()
-                levels.follow()
-            else:
-                levels.follow()
-                inner.__enter__()
+            # The session is in use from here on, so a change of the profile replaces votes that are up only for the
+            # sustain time, instead of lowering them, and the session learns from the gap. A raise uses the new profile.
+            inner.__enter__()
+            levels.follow()
         except BaseException:
             self._end()
             raise
@@ -95,12 +91,10 @@ class LevelInference:
     async def __aenter__(self) -> None:
         inner, levels = self._begin(AsyncInference), self._levels
         try:
-            if levels.raised:
-                await inner.__aenter__()
-                await levels.afollow()
-            else:
-                await levels.afollow()
-                await inner.__aenter__()
+            # A closed loop does not resume this coroutine.
+            if not inner.begin():
+                await inner.raised(self.end)
+            await levels.afollow(self.end)
         except BaseException:
             self._end()
             raise
@@ -109,6 +103,7 @@ class LevelInference:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         inner = self._begun()
+        self._levels.forget(self)  # a closed loop does not resume this coroutine
         try:
             await inner.__aexit__(kind, error, traceback)
         except PhaseMisuse:
@@ -134,5 +129,5 @@ class LevelInference:
         self._left()
 
     def _left(self) -> None:
-        self._levels.remove(self, self.level)
+        self._levels.forget(self)
         self._levels.follow_soon()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, overload
@@ -9,16 +10,16 @@ from typing import TYPE_CHECKING, overload
 from htppower.control.arguments import checked_timeout_us
 from htppower.control.modes.level_inference import LevelInference
 from htppower.control.modes.levels import Levels
+from htppower.control.phases.blocks import NO_BEGIN
 from htppower.control.phases.streams import Token, vote_on_stream
 from htppower.control.plans.precedence import exceeds
+from htppower.errors import PhaseMisuse
 from htppower.profiles.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
     from types import TracebackType
-
-    from typing_extensions import Self
 
     from htppower.control.phases.blocks import Phases
     from htppower.profiles.profile import Profile
@@ -45,25 +46,33 @@ class ModeInference:
     """The context manager of one inference in a mode, for ``with`` and for ``async with``.
 
     ``ModeSession.inference`` makes it. An exception, a cancellation or the garbage collector ends it, as an inference
-    of ``Session.inference``.
+    of ``Session.inference``. Only the block keeps it running: if an exception interrupts the end of the block, the
+    inference ends although the host still has the variable after ``as``.
     """
 
-    __slots__ = ("_inference", "_level_of", "_levels")
+    __slots__ = ("_level", "_level_of", "_levels", "_owned", "_reference")
 
-    def __init__(self, levels: Levels, inference: LevelInference, level_of: Callable[[str | None], int]) -> None:
+    def __init__(
+        self, levels: Levels, inference: LevelInference, level_of: Callable[[str | None], int], *, owns: bool = True
+    ) -> None:
         self._levels = levels
-        self._inference = inference
+        # The garbage collector may clear the weak reference before it closes a coroutine within its block.
+        self._owned = inference if owns else None
+        self._reference = weakref.ref(inference)
+        self._level = inference.level
         self._level_of = level_of
 
     @property
     def running(self) -> bool:
         """Whether the inference has begun and not ended."""
-        return self._inference.running
+        inference = self._inference
+        return inference is not None and inference.running
 
     @property
     def own_profile(self) -> Profile:
         """The profile of its mode."""
-        return self._levels.profiles[self._inference.level]
+        inference = self._inference
+        return self._levels.profiles[self._level if inference is None else inference.level]
 
     @property
     def profile(self) -> Profile:
@@ -82,13 +91,17 @@ class ModeInference:
             ValueError: the mode is unknown.
             VoteRejected: the votes failed and the controller has ``on_error="raise"``; the mode has still changed.
         """
-        self._inference.move(self._level_of(mode))
+        self._move(mode)
         self._levels.follow()
 
     async def ause(self, mode: str | None) -> None:
         """Change the mode as ``use`` does, in a coroutine: the event loop never waits for a native call."""
-        self._inference.move(self._level_of(mode))
-        await self._levels.afollow()
+        self._move(mode)
+        try:
+            await self._levels.afollow(self.end)
+        except BaseException:
+            self._levels.follow_soon()  # the mode has changed
+            raise
 
     def end(self) -> None:
         """End the inference, from any thread, without raising or waiting. If it does not run, do nothing.
@@ -96,25 +109,44 @@ class ModeInference:
         Another thread ends it soon after if a generator that is being closed calls this, or a finalizer or signal
         handler that interrupts the controller's own work. Such a caller may hold a lock that the end needs.
         """
-        self._inference.end()
+        if (inference := self._inference) is not None:
+            inference.end()
 
-    def __enter__(self) -> Self:
-        self._inference.__enter__()
-        return self
+    def __enter__(self) -> ModeInference:  # noqa: PYI034 - what ``as`` gets does not keep the inference running
+        inference = self._live()
+        inference.__enter__()
+        return ModeInference(self._levels, inference, self._level_of, owns=False)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._inference.__exit__(kind, error, traceback)
+        self._live().__exit__(kind, error, traceback)
 
-    async def __aenter__(self) -> Self:
-        await self._inference.__aenter__()
-        return self
+    async def __aenter__(self) -> ModeInference:  # noqa: PYI034
+        inference = self._live()
+        await inference.__aenter__()
+        return ModeInference(self._levels, inference, self._level_of, owns=False)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self._inference.__aexit__(kind, error, traceback)
+        await self._live().__aexit__(kind, error, traceback)
+
+    @property
+    def _inference(self) -> LevelInference | None:
+        return self._reference() if self._owned is None else self._owned
+
+    def _live(self) -> LevelInference:
+        inference = self._inference
+        if inference is None:
+            raise PhaseMisuse(NO_BEGIN)
+        return inference
+
+    def _move(self, mode: str | None) -> None:
+        inference, level = self._inference, self._level_of(mode)
+        if inference is not None:
+            inference.move(level)
+            self._level = inference.level
 
 
 class ModeSession:

@@ -65,14 +65,17 @@ class AsyncInference:
             raise
         return gate.open
 
-    async def raised(self) -> None:
-        """Wait until the votes of the inference are in force; if that fails, the inference has not begun."""
+    async def raised(self, if_closed: Callable[[], object] | None = None) -> None:
+        """Wait until the votes of the inference are in force; if that fails, the inference has not begun.
+
+        ``if_closed``: called instead of ``end`` if the event loop is closed by then.
+        """
         phases, held = self._phases, tuple(self._held)
         if not held:
             return  # it has ended
         try:
             waits = phases.waits(held[0])
-            await self._settled(Cause.INFERENCE_BEGAN, waits=waits)
+            await self._settled(Cause.INFERENCE_BEGAN, waits=waits, if_closed=if_closed)
         except BaseException as error:
             taken = self.take()
             if isinstance(error, GeneratorExit):
@@ -121,7 +124,14 @@ class AsyncInference:
         except IndexError:
             return None
 
-    async def _settled(self, cause: Cause, *, waits: int | None = None, quiet: bool = False) -> None:
+    async def _settled(
+        self,
+        cause: Cause,
+        *,
+        waits: int | None = None,
+        quiet: bool = False,
+        if_closed: Callable[[], object] | None = None,
+    ) -> None:
         """Let the worker settle the session, await it, and raise the errors of the phase."""
         phases, begins = self._phases, cause is Cause.INFERENCE_BEGAN
 
@@ -131,7 +141,7 @@ class AsyncInference:
         # A closed loop resumes no coroutine, and the host may keep the coroutine alive for long. So the worker ends the
         # inference.
         urgency = Urgency.RAISE if begins else Urgency.LOWER
-        error = await awaited(phases.home.engine, step, urgency, if_closed=self.end)
+        error = await awaited(phases.home.engine, step, urgency, if_closed=if_closed or self.end)
         phases.home.after_settling(phases.session, error, begins=begins, quiet=quiet)
 
 

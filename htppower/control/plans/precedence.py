@@ -1,4 +1,4 @@
-"""The profile that a session uses: its own profile, or the profile of a hold, a cap or a pace.
+"""The profile that a session uses: its own profile, or the profile of a hold, a cap, a pace or a mode.
 
 The vendor orders its profiles from burst to extreme_power_saver. Here the votes of a profile give its place in that
 order, so a user's own profile has a place, too.
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Claim:
-    """A hold, a cap, or the choice of a pace.
+    """A hold, a cap, the choice of a pace, or a mode in use.
 
     Attributes:
-        number: the number of the claim, from 1.
-        kind: ``hold``, ``cap`` or ``pace``.
+        number: the number of the claim, from 1; 0 for a mode.
+        kind: ``hold``, ``cap``, ``pace`` or ``mode``.
         profile: the profile that it asks for.
         reason: why it was requested; shown in status and events.
         since_us: when it began, by the controller's clock.
@@ -67,20 +67,27 @@ class Paces(Protocol):
         """In a forked child: use no lock of the parent."""
 
 
+class Modes(Protocol):
+    """The modes of a session, as those who send its votes see them."""
+
+    def choose(self) -> Claim | None:
+        """Return the mode that counts now; None if the session's own profile counts. The line is held."""
+
+
 def in_use(
-    own: Profile, holds: Sequence[Claim], caps: Sequence[Claim], pace: Claim | None = None
+    own: Profile, holds: Sequence[Claim], caps: Sequence[Claim], choice: Claim | None = None
 ) -> tuple[Profile, Claim | None]:
     """Return the profile that a session uses, and the claim that decides this; None if its own profile is used.
 
-    The choice of a pace replaces the session's own profile. The hold that is highest in the vendor's order replaces
-    both; if two are equal, the later one does. If the result goes beyond any cap, the lowest cap replaces it.
+    The choice of a pace, or a mode, replaces the session's own profile. The hold that is highest in the vendor's order
+    replaces both; if two are equal, the later one does. If the result goes beyond any cap, the lowest cap replaces it.
     """
-    if pace is not None:
-        own = pace.profile
+    if choice is not None:
+        own = choice.profile
     if not holds and not caps:
-        return own, pace
+        return own, choice
     hold = max(holds, key=lambda claim: (rank(claim.profile), claim.number), default=None)
-    chosen, decides = (own, pace) if hold is None else (hold.profile, hold)
+    chosen, decides = (own, choice) if hold is None else (hold.profile, hold)
     if any(exceeds(chosen, cap.profile) for cap in caps):
         decides = min(caps, key=lambda claim: (rank(claim.profile), -claim.number))
         chosen = decides.profile

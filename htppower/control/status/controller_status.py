@@ -68,7 +68,8 @@ class SessionStatus(NamedTuple):
         profile: the name of the profile that it uses.
         own_profile: the name of the profile that it was opened with, or that ``use`` has set.
         holds: the holds on it.
-        decided_by: the hold, the cap or the pace that decides which profile it uses; None if its own profile is used.
+        decided_by: the hold, the cap, the pace or the mode that decides which profile it uses; None if its own profile
+            is used.
         state: whether its votes are up, lowered or not known.
         since_us: when it entered that state.
         cause: the cause of its last transition; None before the first one.

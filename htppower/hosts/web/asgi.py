@@ -5,10 +5,10 @@ Sources: the ASGI specification 3.0, HTTP and lifespan protocols 2.5.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from htppower.errors import HtpPowerError
 from htppower.hosts.web.choice import Refusal, choose, field_of, has_field
 from htppower.hosts.web.policy import ModePolicy
 from htppower.hosts.web.service import Service
@@ -37,8 +37,8 @@ class AsgiVotes:
     its cancellation. ``scope["htppower"]`` is this inference: ``await scope["htppower"].ause("balanced")`` changes its
     mode, ``use`` does so on a thread, and ``end`` ends it early. WebSockets pass without votes.
 
-    The session is opened when the lifespan starts, or at the first request, and closed when the lifespan ends. A
-    profile that can't be used fails the start.
+    The session is opened when the lifespan starts, or at the first request, and closed when the lifespan ends; if
+    several share it, with the last one. A profile that can't be used fails the start.
 
     Args:
         app: the application.
@@ -69,20 +69,24 @@ class AsgiVotes:
         if route is None:
             await self._app(scope, receive, send)
             return
-        receive, choice = await self._choose(route, scope, receive)
+        receive, choice, left = await self._choose(route, scope, receive)
         if isinstance(choice, Refusal):
             await _refuse(choice, send)
+        elif left:
+            # The application finds an inference here as usual; it has not begun.
+            await self._app({**scope, "htppower": self._service.inference(choice)[0]}, receive, send)
         else:
             await self._infer(choice, scope, receive, send)
 
     async def _infer(self, choice: Choice, scope: Scope, receive: Receive, send: Send) -> None:
         service = self._service
-        inference = service.inference(choice)
+        inference, capped = service.inference(choice)
 
         async def send_watched(message: Message) -> None:
             kind = message["type"]
             if kind == "http.response.start":
-                added = [(name.lower().encode(), value.encode()) for name, value in service.headers(choice, inference)]
+                headers = service.headers(choice, inference, capped=capped)
+                added = [(name.lower().encode(), value.encode()) for name, value in headers]
                 message = {**message, "headers": [*message.get("headers", ()), *added]}
             elif kind in _BODIES and not message.get("more_body", False):
                 # All of the response exists now, so the votes don't wait for a slow client.
@@ -95,12 +99,12 @@ class AsgiVotes:
         finally:
             inference.end()
 
-    async def _choose(self, route: Route, scope: Scope, receive: Receive) -> tuple[Receive, Choice | Refusal]:
-        """Return the mode of a request, and a function with which the application receives the whole request."""
+    async def _choose(self, route: Route, scope: Scope, receive: Receive) -> tuple[Receive, Choice | Refusal, bool]:
+        """Return a function with which the application receives the whole request, its mode, and if its client left."""
         policy, headers = self._policy, scope["headers"]
         asked = None if policy.header is None else _header(headers, policy.header)
         if not has_field(policy, _header(headers, "content-type"), _header(headers, "content-encoding"), asked):
-            return receive, choose(policy, route, asked)
+            return receive, choose(policy, route, asked), False
         received = deque[Any]()
         body = await _read(receive, policy.most_json_bytes, received)
 
@@ -108,23 +112,26 @@ class AsgiVotes:
             return received.popleft() if received else await receive()
 
         field = None if body is None else field_of(policy, body)
-        return receive_again, choose(policy, route, asked, field, unread=body is None)
+        left = received[-1]["type"] != "http.request"
+        return receive_again, choose(policy, route, asked, field, unread=body is None), left
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Open the session before the application starts, and close it when the application has shut down."""
-
-        async def send_watched(message: Message) -> None:
-            if message["type"] in _ENDS:
-                self._service.close()
-            await send(message)
-
         try:
-            self._service.open()
-        except HtpPowerError as error:
+            self._service.begin_lifespan()
+        except Exception as error:  # noqa: BLE001 - a server may take an exception for an application without lifespan
             await receive()
             await send({"type": "lifespan.startup.failed", "message": f"htppower: {error}"})
             return
-        await self._app(scope, receive, send_watched)
+        with contextlib.ExitStack() as lifespan:
+            lifespan.callback(self._service.end_lifespan)
+
+            async def send_watched(message: Message) -> None:
+                if message["type"] in _ENDS:
+                    lifespan.close()
+                await send(message)
+
+            await self._app(scope, receive, send_watched)
 
 
 def _path(scope: Scope) -> str:

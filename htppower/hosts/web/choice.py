@@ -37,7 +37,8 @@ class Route:
     def of(cls, pattern: str, mode: str | None) -> Route:
         """Return the route of a pattern in ``ModePolicy.routes``."""
         method, _, path = pattern.rpartition(" ")
-        return cls(method, re.compile(fnmatch.translate(path)), mode)
+        # Only the star has a meaning. The pattern of fnmatch takes linear time, however many stars there are.
+        return cls(method, re.compile(fnmatch.translate(path.replace("[", "[[]"))), mode)
 
     def matches(self, method: str, path: str) -> bool:
         """Return whether the route has these requests."""

@@ -55,8 +55,8 @@ class ModePolicy:
 
     Raises:
         TypeError: the allowed or other modes are one text, or the name of a mode is not a text.
-        ValueError: a route has an unknown mode or can match no request, the header is not a name, or the size is not a
-            whole number from 0.
+        ValueError: the name of a mode is not printable ASCII, a route has an unknown mode or can match no request, the
+            header is not a name, or the size is not a whole number from 0.
     """
 
     profile: str | os.PathLike[str] | Profile = "burst"
@@ -75,6 +75,9 @@ class ModePolicy:
     core_ids: Iterable[int] = attrs.field(default=(0,), kw_only=True)
 
     def __attrs_post_init__(self) -> None:
+        for name in (*self.allowed, *self.others):
+            if not (name.isascii() and name.isprintable()):
+                raise ValueError(f"the name of a mode is {name!r}: printable ASCII, since headers of responses have it")
         for pattern, mode in self.routes.items():
             if not _ROUTE.fullmatch(pattern):
                 hint = "a path that begins with / or *, alone or after a method in capitals and a space"

@@ -44,6 +44,7 @@ class Service:
         self._routes = tuple(Route.of(pattern, mode) for pattern, mode in policy.routes.items())
         self._lock = threading.Lock()
         self._opened: _Opened | None = None
+        self._lifespans = 0
 
     def route(self, method: str, path: str) -> Route | None:
         """Return the first route of a request; None if the request passes without votes."""
@@ -58,30 +59,40 @@ class Service:
             SessionClosed: the given controller is closed.
         """
         with self._lock:
-            if self._opened is None:
-                self._opened = self._open()
-            return self._opened.modes
+            return self._open().modes
 
-    def close(self) -> None:
-        """Close the session, and the controller if it was made here. A later ``open`` opens it again."""
+    def begin_lifespan(self) -> None:
+        """Open the session, or raise the errors of ``open``; with the last lifespan it is closed."""
         with self._lock:
+            self._open()
+            self._lifespans += 1
+
+    def end_lifespan(self) -> None:
+        """After the last lifespan, close the session, and the controller if it was made here.
+
+        A later ``open`` opens it again.
+        """
+        with self._lock:
+            self._lifespans -= 1
+            if self._lifespans:
+                return
             opened, self._opened = self._opened, None
         if opened is not None:
             opened.session.close()
             if opened.controller is not self._given:
                 opened.controller.close()
 
-    def inference(self, choice: Choice) -> ModeInference:
-        """Return the inference of a request; its code can't go above the chosen mode."""
-        return self.open().inference(choice.mode, at_most=True)
+    def inference(self, choice: Choice) -> tuple[ModeInference, bool]:
+        """Return the inference of a request, and whether its mode is capped; its code can't go above this mode."""
+        modes = self.open()
+        return modes.inference(choice.mode, at_most=True), choice.mode in modes.capped
 
-    def headers(self, choice: Choice, inference: ModeInference) -> Iterator[tuple[str, str]]:
+    def headers(self, choice: Choice, inference: ModeInference, *, capped: bool) -> Iterator[tuple[str, str]]:
         """Yield the headers of the response: the profile of the request's mode, and the reason."""
         name = self.policy.header
         if name is None:
             return
         own, used = inference.own_profile.name, inference.profile.name
-        capped = choice.mode is not None and choice.mode in self.open().capped
         reasons = (
             choice.reason,
             f"{choice.mode} is capped" if capped else "",
@@ -91,6 +102,11 @@ class Service:
         yield f"{name}-reason", "; ".join(filter(None, reasons))
 
     def _open(self) -> _Opened:
+        if self._opened is None:
+            self._opened = self._make()
+        return self._opened
+
+    def _make(self) -> _Opened:
         policy = self.policy
         controller = self._given if isinstance(self._given, VoteController) else self._given()
         with contextlib.ExitStack() as undo:

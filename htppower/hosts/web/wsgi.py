@@ -52,7 +52,9 @@ class WsgiVotes:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Serve a request, as WSGI states it."""
-        route = self._service.route(environ["REQUEST_METHOD"], environ.get("PATH_INFO", ""))
+        # PEP 3333 has the bytes of the path as the characters of a text.
+        path = environ.get("PATH_INFO", "").encode("latin-1").decode(errors="replace")
+        route = self._service.route(environ["REQUEST_METHOD"], path)
         if route is None:
             return self._app(environ, start_response)
         choice = self._choose(route, environ)
@@ -65,24 +67,26 @@ class WsgiVotes:
 
     def _infer(self, choice: Choice, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         service = self._service
-        inference = service.inference(choice)
+        inference, capped = service.inference(choice)
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
-            return start_response(status, [*headers, *service.headers(choice, inference)], *exc_info)
+            return start_response(status, [*headers, *service.headers(choice, inference, capped=capped)], *exc_info)
 
         environ["htppower"] = inference
         inference.__enter__()
         try:
             response = self._app(environ, start)
+            wrapper = environ.get("wsgi.file_wrapper")
+            if not isinstance(response, (list, tuple)) and not (
+                isinstance(wrapper, type) and isinstance(response, wrapper)
+            ):
+                return _Response(response, inference)
         except BaseException:
             inference.end()
             raise
-        wrapper = environ.get("wsgi.file_wrapper")
-        if isinstance(response, (list, tuple)) or (isinstance(wrapper, type) and isinstance(response, wrapper)):
-            # All of the response exists, and the server sends a list or a file quicker than an iterator.
-            inference.end()
-            return response
-        return _Response(response, inference)
+        # All of the response exists, and the server sends a list or a file quicker than an iterator.
+        inference.end()
+        return response
 
     def _choose(self, route: Route, environ: Environ) -> Choice | Refusal:
         policy = self._policy

@@ -20,7 +20,12 @@ _DAY = datetime.timedelta(days=1)
 _MOST = 0.99
 _CLOCKS = (("core", "DCVS_V3", "coreVoltageCornerTarget"), ("bus", "DCVS_V3", "busVoltageCornerTarget"))
 _COLOURS = {"RAISED": "red", "LOWERED": "green", "UNKNOWN": "yellow"}
-_DECIDED = {"cap": "capped from", "hold": "held, in place of", "pace": "paced, in place of"}
+_DECIDED = {
+    "cap": "capped from",
+    "hold": "held, in place of",
+    "mode": "a mode in place of",
+    "pace": "paced, in place of",
+}
 _STATES = re.compile(rf"\b({'|'.join(_COLOURS)})\b")
 
 
@@ -53,7 +58,7 @@ def clock_time(view: Seen, time_us: int) -> str:
 
 
 def profile_in_use(session: dict[str, Any]) -> str:
-    """Return the profile that a session uses, with the hold, the cap or the pace that decides it."""
+    """Return the profile that a session uses, with the hold, the cap, the pace or the mode that decides it."""
     decides = session["decided_by"]
     if decides is None:
         return str(session["profile"])

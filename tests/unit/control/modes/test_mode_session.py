@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import random
 import threading
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.bench import BURST_SUSTAIN_US, Bench, core_target
-from support.gates import Gate, until
+from support.gates import Gate, cancelled, until
 from support.hanging import WAIT_S
 
 from htppower import (
     PhaseMisuse,
+    Profile,
     ProfileError,
     Session,
     SessionClosed,
@@ -26,13 +29,14 @@ from htppower import (
     load_profile,
 )
 from htppower.backends import SimulatedHtp
+from htppower.control.modes.level_inference import LevelInference
 from htppower.control.modes.levels import Levels
 from htppower.events import ProfileChanged
+from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from htppower.control.modes.level_inference import LevelInference
     from htppower.control.modes.mode_session import ModeSession
 
 MAX, NOM_PLUS, SVS = 160, 112, 64
@@ -139,6 +143,44 @@ def test_an_inference_that_ends_while_it_changes_its_mode(bench: Bench, monkeypa
     monkeypatch.undo()
     with modes.inference("power_saver"):
         assert session.profile.name == "power_saver"
+
+
+def test_a_change_of_the_mode_before_the_begin(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread changes it while the inference begins: after its end it is counted in no mode."""
+    session, modes = modes_of(bench)
+    add = Levels.add
+
+    def add_and_change(levels: Levels, inference: LevelInference, level: int) -> None:
+        add(levels, inference, level)
+        inference.move(levels.of["power_saver"])
+
+    inference = modes.inference("burst")
+    monkeypatch.setattr(Levels, "add", add_and_change)
+    with inference:
+        monkeypatch.undo()
+    with modes.inference("power_saver"):
+        assert session.profile.name == "power_saver"
+
+
+def test_an_interrupted_end_of_a_block(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inference ends although the host still has the variable, which then changes nothing."""
+    session, modes = modes_of(bench)
+
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LevelInference, "__exit__", interrupt)
+    with contextlib.suppress(KeyboardInterrupt), modes.inference("burst") as inference:
+        inference.use("balanced")
+    monkeypatch.undo()
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert (session.in_flight, session.state) == (0, State.LOWERED)
+    assert (inference.running, inference.own_profile.name) == (False, "balanced")
+    inference.use("burst")
+    inference.end()
+    with pytest.raises(PhaseMisuse):
+        inference.__enter__()
+    assert (session.in_flight, session.profile.name) == (0, "balanced")
 
 
 def test_another_mode_of_a_lowered_session_is_one_raise(bench: Bench) -> None:
@@ -325,6 +367,73 @@ def test_holds_and_caps_have_priority(bench: Bench) -> None:
         assert inference.profile.name == "balanced"
 
 
+def test_init_has_the_profile_of_the_session(bench: Bench) -> None:
+    """Whichever mode came last, and whatever runs within it; its own sustain time follows."""
+    session, modes = modes_of(bench)
+    with modes.inference("power_saver"):
+        pass
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    with session.init():
+        assert bench.effective().core_target == MAX
+        with modes.inference("power_saver"):
+            assert bench.effective().core_target == MAX
+        assert bench.effective().core_target == MAX
+    assert (session.state, session.profile.name) == (State.RAISED, "burst")
+    with modes.inference("power_saver"):
+        with session.init():
+            assert bench.effective().core_target == MAX
+        assert bench.effective().core_target == SVS
+
+
+def test_the_profile_of_the_session_stays_its_own(bench: Bench) -> None:
+    """Status names it, and the mode that decides; a pace chooses among the profiles below it."""
+    session, modes = modes_of(bench)
+    with modes.inference("power_saver"):
+        pass
+    (status,) = bench.controller.status().sessions
+    assert (status.profile, status.own_profile) == ("power_saver", "burst")
+    assert status.decided_by is not None
+    assert (status.decided_by.kind, status.decided_by.reason) == ("mode", "power_saver")
+    assert session.own_profile.name == "burst"
+    with session.pace(fps=30, wait=False):
+        assert session.profile.name == "burst"
+    with modes.inference("burst"):
+        assert bench.controller.status().sessions[0].decided_by is None
+
+
+def test_the_modes_of_a_session_are_made_once(bench: Bench) -> None:
+    """Two forms would not know each other's inferences. When the first one is gone, another one may be made."""
+    session, modes = modes_of(bench)
+    with modes.inference("power_saver"):
+        pass
+    with pytest.raises(ValueError, match="session 1 has modes already"):
+        session.modes(["burst"])
+    del modes
+    assert session.modes(list(TARGETS)).capped == set()
+
+
+@pytest.mark.parametrize("pause_us", [100_000, 5_000_000], ids=["within the sustain time", "after it"])
+def test_a_session_learns_from_the_gap_before_another_mode(bench: Bench, pause_us: int) -> None:
+    """The gap belongs to the mode before it."""
+
+    def learning(name: str) -> Profile:
+        profile = load_profile(name)
+        assert profile.relax is not None
+        relax = attrs.evolve(profile.relax, after_inference_us=Adaptive(break_even_us=200_000))
+        return attrs.evolve(profile, relax=relax)
+
+    session = bench.controller.session(learning("burst"))
+    modes = session.modes({"a": learning("burst"), "b": learning("balanced")})
+    for _ in range(20):
+        for mode in ("a", "b"):
+            with modes.inference(mode):
+                bench.time.advance_us(5_000)
+            bench.time.advance_us(pause_us)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert learnt.gaps == 19
+
+
 WORDS = ["to", "be", "or"]
 
 
@@ -436,6 +545,58 @@ def test_a_coroutine_that_is_cancelled_within_its_raise(gate: Gate, raised: bool
         if raised:
             await until(lambda: session.profile.name == "power_saver")
             await other.__aexit__(None, None, None)
+
+    asyncio.run(scenario())
+    gate.assert_down(session)
+
+
+@pytest.mark.parametrize("waits_for", ["a raise", "a higher mode", "a change", "a lowering"])
+def test_a_loop_that_is_closed_while_an_inference_waits(gate: Gate, waits_for: str) -> None:
+    """The inference ends and its mode counts no longer, although the host keeps its coroutine."""
+    session = gate.controller.session("burst")
+    modes = session.modes(list(TARGETS))
+    other = modes.inference("power_saver")
+    if waits_for == "a higher mode":
+        other.__enter__()
+        gate.backend.shut()
+
+    async def infer() -> None:
+        if waits_for == "a raise":
+            gate.backend.shut()
+        async with modes.inference("power_saver" if waits_for == "a change" else "balanced") as inference:
+            gate.backend.shut()
+            if waits_for == "a change":
+                await inference.ause("balanced")
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(infer())
+    loop.run_until_complete(until(lambda: gate.backend.reached.is_set() and not gate.backend.opened.is_set()))
+    loop.close()
+    gate.backend.opened.set()
+    gate.drain()
+    if waits_for == "a higher mode":
+        assert session.profile.name == "power_saver"
+        other.__exit__(None, None, None)
+    gate.assert_down(session)
+    with modes.inference("power_saver"):
+        assert session.profile.name == "power_saver"
+    assert not task.done()
+
+
+def test_a_change_of_the_mode_that_is_cancelled(gate: Gate) -> None:
+    """The mode has changed, so its votes follow, although the coroutine does not wait for them any longer."""
+    session = gate.controller.session("burst")
+    modes = session.modes(list(TARGETS))
+    go = threading.Event()
+
+    async def scenario() -> None:
+        async with modes.inference("power_saver") as inference:
+            gate.post(go.wait)
+            task = asyncio.create_task(inference.ause("balanced"))
+            await asyncio.sleep(0)
+            assert await cancelled(task)
+            go.set()
+            await until(lambda: session.profile.name == "balanced")
 
     asyncio.run(scenario())
     gate.assert_down(session)

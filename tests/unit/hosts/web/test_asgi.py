@@ -7,6 +7,7 @@ import gc
 import json
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from support.bench import BURST_SUSTAIN_US, Bench
 from support.gates import until
@@ -36,9 +37,11 @@ class App:
         self.now = now
         self.seen: list[Any] = []
         self.received: list[Any] = []
+        self.scopes: list[Any] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer."""
+        self.scopes.append(scope)
         self.seen.append(self.now())
         while True:
             self.received.append(await receive())
@@ -125,12 +128,13 @@ def test_no_votes_are_up_while_a_slow_client_sends_its_json(bench: Bench, served
     asyncio.run(scenario())
 
 
-def test_a_client_that_leaves_while_its_body_is_read(served: AsgiVotes, app: App) -> None:
-    """The application learns of it in the same place."""
+def test_a_client_that_leaves_while_its_body_is_read(bench: Bench, served: AsgiVotes, app: App) -> None:
+    """The application learns of it in the same place; nothing is voted."""
     exchange = Exchange.of("/v1/chat", b"{", b"}", headers=JSON)
     exchange.to_receive[1:] = [LEFT]
     asyncio.run(exchange.run(served))
     assert [message["type"] for message in app.received] == ["http.request", "http.disconnect"]
+    assert (bench.sets, app.scopes[0]["htppower"].running) == ([], False)
 
 
 def test_a_wrong_mode_is_refused(bench: Bench, served: AsgiVotes, app: App) -> None:
@@ -323,6 +327,29 @@ def lifespan(*kinds: str) -> Exchange:
     return Exchange({"type": "lifespan"}, [{"type": f"lifespan.{kind}"} for kind in kinds])
 
 
+class Lifespan:
+    """A server that starts an application, and stops it later."""
+
+    def __init__(self, served: AsgiVotes) -> None:
+        self.sent: list[Any] = []
+        self._served = served
+        self._messages = asyncio.Queue[Any]()
+
+    async def start(self) -> None:
+        """Start the application."""
+        self._messages.put_nowait({"type": "lifespan.startup"})
+        self._running = asyncio.create_task(self._served({"type": "lifespan"}, self._messages.get, self._send))
+        await until(lambda: self.sent)
+
+    async def stop(self) -> None:
+        """Stop it."""
+        self._messages.put_nowait({"type": "lifespan.shutdown"})
+        await self._running
+
+    async def _send(self, message: Any) -> None:
+        self.sent.append(message)
+
+
 async def lives(scope: Any, receive: Any, send: Any) -> None:
     """Answer the messages of a lifespan."""
     for kind in ("startup", "shutdown"):
@@ -341,24 +368,79 @@ def test_the_lifespan_opens_and_closes_a_controller_of_its_own(bench: Bench, pol
     served = AsgiVotes(lives, make, policy)
     assert made == []
     for started in (1, 2):
-        exchange = lifespan("startup")
 
-        async def scenario(exchange: Exchange = exchange, started: int = started) -> None:
-            running = asyncio.create_task(exchange.run(served))
-            await asyncio.sleep(0)
+        async def scenario(started: int = started) -> None:
+            server = Lifespan(served)
+            await server.start()
             assert len(made) == started
             assert [session.owner for session in made[-1].status().sessions] == ["requests"]
-
-            async def receive() -> Any:
-                return {"type": "lifespan.shutdown"}
-
-            running.cancel()
-            await asyncio.wait([running])
-            await served({"type": "lifespan"}, receive, exchange.send)
+            await server.stop()
+            assert server.sent[-1] == {"type": "lifespan.shutdown.complete"}
 
         asyncio.run(scenario())
-        assert exchange.sent[-1] == {"type": "lifespan.shutdown.complete"}
         assert bench.simulated.power_config_ids == ()
+
+
+def test_lifespans_share_a_session(bench: Bench, policy: ModePolicy) -> None:
+    """Two servers run the application in one process: the session is closed with the last of them."""
+
+    async def scenario() -> None:
+        served = AsgiVotes(lives, bench.controller, policy)
+        first, second = Lifespan(served), Lifespan(served)
+        await first.start()
+        await second.start()
+        await first.stop()
+        assert len(bench.controller.status().sessions) == 1
+        await second.stop()
+        assert bench.controller.status().sessions == ()
+
+    asyncio.run(scenario())
+
+
+def test_a_request_that_outlives_the_lifespan(bench: Bench, policy: ModePolicy) -> None:
+    """It opens no session, which nothing would close; the reason in its header is the same as before."""
+    made: list[VoteController] = []
+    go = asyncio.Event()
+
+    def make() -> VoteController:
+        made.append(VoteController(bench.recorder, time=bench.time, handle_sigterm=False))
+        return made[-1]
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await lives(scope, receive, send)
+            return
+        await go.wait()
+        await send(START)
+        await send(part())
+
+    async def scenario() -> Exchange:
+        served = AsgiVotes(app, make, attrs.evolve(policy, profile="balanced"))
+        server = Lifespan(served)
+        await server.start()
+        exchange = Exchange.of("/v1/chat", headers={"x-power-mode": "burst"})
+        running = asyncio.create_task(exchange.run(served))
+        await until(lambda: bench.sets)
+        await server.stop()
+        go.set()
+        return await running
+
+    answer = asyncio.run(scenario())
+    assert answer.headers["x-power-mode-reason"].startswith("header; burst is capped")
+    assert len(made) == 1
+
+
+def test_a_lifespan_that_fails_after_its_start(bench: Bench, policy: ModePolicy) -> None:
+    """The session is closed, and the error is passed on."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        asyncio.run(lifespan("startup").run(AsgiVotes(app, bench.controller, policy)))
+    assert bench.controller.status().sessions == ()
 
 
 def test_an_application_that_fails_to_start(bench: Bench, policy: ModePolicy) -> None:
@@ -396,6 +478,21 @@ def test_a_profile_that_can_not_be_used_fails_the_start(bench: Bench) -> None:
     assert bench.simulated.power_config_ids == ()
     with pytest.raises(SessionClosed):
         made[0].session("burst")
+
+
+@pytest.mark.parametrize("wrong", ["factory", "policy"])
+def test_any_error_fails_the_start(bench: Bench, wrong: str) -> None:
+    """A server would take an exception for an application without a lifespan, and serve without its start-up."""
+
+    def make() -> VoteController:
+        raise OSError("the folder is not writable")
+
+    controller = make if wrong == "factory" else bench.controller
+    served = AsgiVotes(lives, controller, ModePolicy(core_ids=(0, 0)))
+    exchange = asyncio.run(lifespan("startup").run(served))
+    (failed,) = exchange.sent
+    assert failed["type"] == "lifespan.startup.failed"
+    assert ("not writable" if wrong == "factory" else "core_ids") in failed["message"]
 
 
 def test_an_application_whose_lifespan_fails(bench: Bench, policy: ModePolicy) -> None:

@@ -144,6 +144,9 @@ def test_any_json_is_a_mode_or_is_refused_or_passes(value: object) -> None:
         ("/models/*/infer", "POST", "/models/a/other", False),
         ("/detect", "POST", "/detect/", False),
         ("*", "POST", "/any\nthing", True),
+        ("/v1/[x]", "POST", "/v1/[x]", True),
+        ("/v1/[x]", "POST", "/v1/x", False),
+        ("/a.b", "POST", "/a-b", False),
     ],
 )
 def test_routes(pattern: str, method: str, path: str, matches: bool) -> None:

@@ -14,6 +14,8 @@ from htppower.hosts.web import ModePolicy
     ("wrong", "error", "says"),
     [
         ({"allowed": "burst"}, TypeError, "a list of names"),
+        ({"allowed": {"速い": "burst"}}, ValueError, "the name of a mode is '速い': printable ASCII"),
+        ({"others": {"a\r\nb": "burst"}}, ValueError, "printable ASCII"),
         ({"others": (5,)}, TypeError, "the name of a mode is 5"),
         ({"routes": {"a": None}}, ValueError, "'a' matches no request: write a path that begins with / or *"),
         ({"routes": {"post /a": None}}, ValueError, "'post /a' matches no request"),

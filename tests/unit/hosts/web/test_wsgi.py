@@ -91,6 +91,27 @@ def test_other_requests_pass(served: WsgiVotes, app: App) -> None:
     assert ask(served, "/v1/chat", REQUEST_METHOD="OPTIONS").headers == {"A": "b"}
 
 
+def test_a_path_that_is_not_ascii(bench: Bench, app: App) -> None:
+    """WSGI has the bytes of a path as characters."""
+    served = WsgiVotes(app, bench.controller, ModePolicy(routes={"/größe": None}))
+    ask(served, "/größe".encode().decode("latin-1"))
+    ask(served, b"/gr\xff".decode("latin-1"))
+    assert app.seen == [UP["burst"], (0, "burst", State.RAISED)]
+
+
+def test_the_votes_of_a_complete_answer_end_early(bench: Bench, policy: ModePolicy, now: Now) -> None:
+    """The code of an application that returns an iterator ends them, so a slow client does not hold them."""
+
+    def app(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        start_response("200 OK", [])
+        environ["htppower"].end()
+        return iter([b"all of it"])
+
+    answer = ask(WsgiVotes(app, bench.controller, policy), "/v1/chat")
+    assert now()[0] == 0
+    assert list(answer.response) == [b"all of it"]
+
+
 @pytest.fixture
 def streaming(bench: Bench, policy: ModePolicy, now: Now) -> tuple[WsgiVotes, list[Any]]:
     """Return an application that streams three parts, and what was voted at each, and at the end."""
@@ -159,6 +180,15 @@ def test_an_application_that_fails(bench: Bench, policy: ModePolicy, now: Now, l
     served = WsgiVotes(app, bench.controller, policy)
     with pytest.raises(KeyError):
         list(ask(served, "/v1/chat", HTTP_X_POWER_MODE="balanced").response)
+    assert now() == (0, "balanced", State.LOWERED)
+
+
+def test_an_application_that_returns_no_iterable(bench: Bench, policy: ModePolicy, now: Now) -> None:
+    """The votes come down, even if the server keeps the error."""
+    served = WsgiVotes(lambda _environ, _start: None, bench.controller, policy)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError) as kept:
+        ask(served, "/v1/chat", HTTP_X_POWER_MODE="balanced")
+    assert "iterable" in str(kept.value)
     assert now() == (0, "balanced", State.LOWERED)
 
 

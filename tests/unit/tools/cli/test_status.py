@@ -264,6 +264,7 @@ def test_a_pace_shows_its_rate_its_misses_and_why_it_uses_a_profile(command: Com
         ("cap", "balanced", "balanced (capped from burst: why)"),
         ("hold", "balanced", "balanced (held, in place of burst: why)"),
         ("pace", "balanced", "balanced (paced, in place of burst: why)"),
+        ("mode", "balanced", "balanced (a mode in place of burst: why)"),
         ("pace", "burst", "burst (paced: why)"),
     ],
 )
