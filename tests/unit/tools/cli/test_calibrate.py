@@ -24,6 +24,7 @@ import time
 
 calls = 0
 seen = 0
+looks = 0
 
 
 def infer():
@@ -49,9 +50,10 @@ def fail():
 
 
 def power():
-    global seen
+    global seen, looks
     works, seen = calls > seen, calls
-    return (1500 if works else 300) + time.monotonic() % 1 / 100
+    looks += 1
+    return (1500 if works else 300) + looks % 7 / 1000
 
 
 number = 7
