@@ -174,7 +174,8 @@ def parse(line: bytes) -> tuple[dict[str, Any], int | None]:
     try:
         message = json.loads(line)
         # JSON can spell halves of characters, which no output could print.
-        json.dumps(message, ensure_ascii=False).encode()
+        if b"\\u" in line or not line.isascii():
+            json.dumps(message, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise Wrong("malformed", f"{shown(line)} is not JSON", "send one object of JSON in each line") from None
     if not isinstance(message, dict):

@@ -30,6 +30,7 @@ def test_a_message_is_read_as_the_class_of_its_verb() -> None:
         (b"[" * 4000, "not JSON"),
         (b"9" * 4000, "not"),
         (rb'{"do": "\ud800"}', "not JSON"),
+        (b'{"do": "\xed\xa0\x80"}', "not JSON"),
         (b"[]", "not an object"),
         (b'"hello"', "not an object"),
         (b'{"id": "7"}', "not a whole number"),
