@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from htppower.client.connection import drop_in_child
-from htppower.client.conversation import DISCONNECT, SOON_S, Conversation, Held, held, next_step, parsed
+from htppower.client.conversation import DISCONNECT, FORKED, Conversation, Held, held, next_step, parsed
 from htppower.client.place import default_place
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Disconnect; this ends every lease. A later begin would connect again."""
-        await self._connection.close(self._talk.close())
+        await self._connection.run(self._talk.close())
 
     async def __aenter__(self) -> Self:
         """Return the client."""
@@ -120,11 +120,6 @@ class _Connection:
         self._lines: _Lines | None = None
         self._forked = False
         drop_in_child(self)
-
-    async def close(self, talk: Talk) -> None:
-        """Disconnect, and run a last conversation without a step."""
-        self._drop()
-        await self.run(talk)
 
     def tell(self, message: Message) -> None:
         """Send a message that has no answer. If that fails, the next conversation notices it."""
@@ -164,7 +159,7 @@ class _Connection:
         loop: Any = asyncio.get_running_loop()
         if step is None:  # CONNECT
             if self._forked:
-                raise ConnectionError("this is a forked child: connect in the child")
+                raise ConnectionError(FORKED)
             self._drop()
             opened = loop.create_pipe_connection if os.name == "nt" else loop.create_unix_connection
             # A pipe calls ``connection_made`` later.
@@ -182,7 +177,7 @@ class _Connection:
         if step.id is None:
             return None
         waiting = lines.answers[step.id] = loop.create_future()
-        timeout_s = min(self._timeout_s, SOON_S) if step.soon else self._timeout_s
+        timeout_s = step.within_s(self._timeout_s)
         timer = loop.call_later(timeout_s, _give_up, waiting, timeout_s)
         try:
             answer: dict[str, Any] = await waiting

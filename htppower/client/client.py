@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the service, with leases that end with it. ``connect`` makes it.
 
-    Without a service, inferences run without votes, and one WARNING is logged. A later begin connects again:
-    at most once a second at first, and once a minute in the end. Methods may be called from any thread. A forked child
+    Without a service, inferences run without votes, and one WARNING is logged. A later begin connects again,
+    after 1 s, 2 s, 4 s, and in the end once a minute. Methods may be called from any thread. A forked child
     has no connection of its own, and sends nothing.
 
     A begin waits for the begins of other threads with the same client, so give each thread a client of its own if it
@@ -85,7 +85,7 @@ class Client:
 
     def close(self) -> None:
         """Disconnect; this ends every lease. A later begin would connect again."""
-        self._connection.close(self._talk.close())
+        self._connection.run(self._talk.close())
 
     def __enter__(self) -> Self:
         """Return the client."""

@@ -12,12 +12,10 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from htppower.client.conversation import DISCONNECT, SOON_S, next_step, parsed
+from htppower.client.conversation import DISCONNECT, FORKED, next_step, parsed
 
 if TYPE_CHECKING:
     from htppower.client.conversation import Message, Talk
-
-_FORKED = "this is a forked child: connect in the child"
 
 
 class Connection:
@@ -63,12 +61,6 @@ class Connection:
         with contextlib.suppress(OSError):
             self._send(message.line)
 
-    def close(self, talk: Talk) -> None:
-        """Disconnect, and run a last conversation without a step."""
-        with self._lock:
-            self._drop()
-            self.run(talk)
-
     def disown(self) -> None:
         """Disconnect in a forked child, where threads that do not exist may hold the locks."""
         self._lock, self._sending, self._forked = threading.RLock(), threading.RLock(), True
@@ -77,7 +69,7 @@ class Connection:
     def _do(self, step: Message | None) -> dict[str, Any] | None:
         if step is None:  # CONNECT
             if self._forked:
-                raise ConnectionError(_FORKED)
+                raise ConnectionError(FORKED)
             self._drop()
             self._end = _opened(self._path, self._timeout_s)
             return None
@@ -93,12 +85,12 @@ class Connection:
             raise
         if step.id is None:
             return None
-        return self._answer(step.id, min(self._timeout_s, SOON_S) if step.soon else self._timeout_s)
+        return self._answer(step.id, step.within_s(self._timeout_s))
 
     def _send(self, line: bytes) -> None:
         end = self._end
         if end is None:
-            said = _FORKED if self._forked else "there is no connection"
+            said = FORKED if self._forked else "there is no connection"
             raise ConnectionError(said)
         with self._sending:
             end.sendall(line)

@@ -26,6 +26,7 @@ CONNECT = None
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 # A service that has not answered a message for a new connection by then is not waited for, in seconds.
 SOON_S = 0.1
+FORKED = "this is a forked child: connect in the child"
 # The errors that say that a lease does not exist, or can't be had.
 _ENDED = ("no lease", "lease ended", "profile", "votes refused")
 # The number of the inference that a lease with a window has; it only begins anew.
@@ -53,12 +54,16 @@ class Message:
     Attributes:
         line: the message.
         id: the id of its answer; None if no answer is wanted.
-        soon: whether a late answer means that the service hangs: the message makes no native call for an inference.
+        soon: whether an inference waits for a new connection meanwhile, so that a late answer is not waited for.
     """
 
     line: bytes
     id: int | None
     soon: bool = False
+
+    def within_s(self, timeout_s: float) -> float:
+        """Return how long to wait for the answer, in seconds, if the client waits for so long otherwise."""
+        return min(timeout_s, SOON_S) if self.soon else timeout_s
 
 
 DISCONNECT = Message(b"", None)
@@ -212,9 +217,9 @@ class Conversation:
                 return  # its deadline has passed
 
     def close(self) -> Talk:
-        """Note that the client has disconnected."""
+        """Disconnect."""
         self.closed()
-        yield from ()
+        yield DISCONNECT
 
     def status(self) -> Talk:
         """Return the answer to ``status``; None without a service."""

@@ -1,4 +1,4 @@
-"""What a mode costs within a sustain time: an inference, and a request of ASGI and of WSGI applications."""
+"""The cost of a mode within a sustain time: an inference, and a request of ASGI and of WSGI applications."""
 
 from __future__ import annotations
 

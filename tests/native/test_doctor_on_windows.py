@@ -75,7 +75,7 @@ def test_a_driver_without_a_library(
 
 
 def test_a_laptop_with_its_driver(standin: Standin, laptop: FakeLaptop) -> None:
-    """The driver is no cause, and is shown with its version; what Linux has is no advice."""
+    """The driver is not a cause, and is shown with its version; the advice has nothing of Linux."""
     diagnosis = diagnosed(standin, laptop, 14001)
     assert diagnosis.causes == ()
     assert diagnosis.steps == (
@@ -91,7 +91,7 @@ def test_a_laptop_with_its_driver(standin: Standin, laptop: FakeLaptop) -> None:
 
 
 def test_a_pc_has_no_driver(standin: Standin, laptop: FakeLaptop) -> None:
-    """On x86-64 there is no NPU of this vendor, and the driver is no cause."""
+    """A machine with x86-64 has no NPU of this vendor, so the driver is not a cause."""
     laptop.without("libcdsprpc.dll", "HTP/HtpUsrDrv.dll")
     assert diagnosed(standin, laptop, 14001, processor="x86_64").causes == ()
 

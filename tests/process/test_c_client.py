@@ -1,4 +1,4 @@
-"""What ``htppower.h`` does with a service: leases, inferences, windows, refusals, lost connections, threads, forks."""
+"""``htppower.h`` with a service: leases, inferences, windows, refusals, lost connections, threads, forks."""
 
 from __future__ import annotations
 

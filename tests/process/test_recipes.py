@@ -57,7 +57,7 @@ def test_a_host_gets_votes(host: list[str], tmp_path: Path) -> None:
 
 
 def test_a_host_runs_without_a_service(host: list[str], tmp_path: Path) -> None:
-    """It says so once."""
+    """It complains once, and its inferences run."""
     said, complaint = run(host, tmp_path / "socket")
     assert said == "20 inferences, 0 with votes\n"
     assert complaint.startswith("no votes: ")

@@ -37,7 +37,7 @@ _EXPONENT = 2.2
 
 @attrs.frozen
 class Kept:
-    """What a host with a pace has seen.
+    """The observations of a host with a pace.
 
     Attributes:
         miss_rate: the share of the deadlines that were missed.

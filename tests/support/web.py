@@ -80,7 +80,7 @@ class Exchange:
 
 @attrs.define
 class WsgiAnswer:
-    """What a WSGI application answers."""
+    """The answer of a WSGI application."""
 
     status: str = ""
     headers: dict[str, str] = attrs.field(factory=dict)

@@ -56,7 +56,7 @@ def test_an_example_host_gets_votes(place: str) -> None:
 
 
 def test_an_example_host_runs_without_a_service(place: str) -> None:
-    """It says so once."""
+    """It complains once, and its inferences run."""
     done = subprocess.run(
         [str(program("host.exe")), "50"], env=environment(place), capture_output=True, text=True, check=False
     )

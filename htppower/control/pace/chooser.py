@@ -90,7 +90,7 @@ class Sample(NamedTuple):
 
 @attrs.define
 class _Known:
-    """What is known of a rung.
+    """The facts about a rung.
 
     Attributes:
         above: the place of the rung that it was compared with, which is higher; None if its speed is the model's.

@@ -35,7 +35,7 @@ _NS = 1000
 
 @attrs.frozen
 class Aim:
-    """What a pace is asked for.
+    """The demand on a pace.
 
     Attributes:
         per_s: the rate, in inferences per second.

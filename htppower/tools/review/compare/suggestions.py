@@ -1,4 +1,4 @@
-"""What to try on the slower side, by where the difference lies: its advice, the other profile, or settings."""
+"""Suggestions for the slower side, by the parts that differ: its advice, the other profile, or settings."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _WHOLE_ONLY = (
 
 @attrs.frozen
 class Suggestion:
-    """What to try on a side, ``A``, ``B`` or both: for which part, why, and how."""
+    """A thing to try on a side, ``A``, ``B`` or both, for a part, with the reason and the way."""
 
     side: str
     about: str

@@ -1,4 +1,4 @@
-"""What a pace would have done on a recording, in each form. The JSON has format version 1."""
+"""The acts of a pace on a recording, in each form. The JSON has format version 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients get on a real socket: leases, votes, events, and bounds."""
+"""Clients on a real socket: leases, votes, events, and bounds."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_a_client_sees_its_own_leases_and_the_sum_of_all(service: Served) -> Non
 
 @pytest.mark.needs("unix sockets")
 def test_who_leaves_with_queued_lines_is_lowered_at_once(tmp_path: Path) -> None:
-    """What a client has sent beyond its rate does not keep its votes up after its end."""
+    """Lines beyond the rate of a client do not keep its votes up after its end."""
     file = "service: test\nusers: [{user: default, messages_per_s: 10}]\n"
     with served(tmp_path, file) as service:
         client = service.connect()

@@ -1,4 +1,4 @@
-"""What a client may ask, and what is refused."""
+"""The messages of a client that are accepted, and those that are refused."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def read(laptop: FakeLaptop) -> Machine:
 
 
 def test_a_laptop(tmp_path: Path) -> None:
-    """The driver is found with its version and libraries; the folder of its firmware is no driver."""
+    """The driver is found with its version and libraries; the folder of its firmware is not taken for a driver."""
     facts = read(FakeLaptop(tmp_path))
     assert (facts.system, facts.processor) == ("windows", "aarch64")
     assert facts.drivers == (NpuDriver("qcnspmcdm8380.inf_arm64_81346390", "30.0.220.11010", BOTH),)
